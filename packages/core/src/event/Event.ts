@@ -391,8 +391,8 @@ export type Event = typeof Event.Type
 
 /** The name of an event by its schema. */
 const tagOf = ({ ast }: Schema.Schema.AnyNoContext): string => {
-  const tag = SchemaAST.getPropertySignatures(ast).find(({ name }) => name === "_tag")
-  return String((tag?.type as SchemaAST.Literal).literal)
+  const tag = SchemaAST.getPropertySignatures(ast).find(({ name }) => name === "_tag")!
+  return String((tag.type as SchemaAST.Literal).literal)
 }
 
 /** The schema version that each event is written in: 1 until it changes. Older ones are upcast when they are read, see `EventCodec`. */

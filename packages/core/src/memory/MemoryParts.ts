@@ -1,5 +1,5 @@
 /** What the operations of a memory work with. */
-import { Clock, Effect, type Exit, type Scope } from "effect"
+import { Effect, type Exit, type Scope } from "effect"
 import { MemoryLayers } from "../layers/MemoryLayers.js"
 import { atMost, type InPlace } from "@memfold/log/atMost"
 import { EventLog, type Service as Log } from "@memfold/log/EventLog"
@@ -26,7 +26,7 @@ import { make as makeSessions } from "../shell/Sessions.js"
 import { makeSpend, type Spend } from "../shell/Spend.js"
 import * as UnderWay from "../shell/UnderWay.js"
 import * as Summarizer from "../summarize/Summarizer.js"
-import { plainContext, type RenderingParts } from "./plainContext.js"
+import { contextNow, type RenderingParts } from "./plainContext.js"
 import type { Entrance } from "./entrance.js"
 import type { InvalidInput } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryOptions.js"
@@ -133,10 +133,7 @@ export const makeParts = (
       shutdown: compaction.shutdown,
       concurrency: compaction.concurrency,
       calm: load.calm,
-      contextOf: (state, strategy) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          Effect.map(plainContext(rendering, state, strategy, { now }), ({ plain }) => plain),
-        ),
+      contextOf: (state, strategy) => contextNow(rendering, state, strategy),
     })
     const underWay = yield* UnderWay.make
     const givenVectors = yield* VectorIndex

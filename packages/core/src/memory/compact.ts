@@ -2,7 +2,7 @@
 import { Effect, Exit } from "effect"
 import { revert } from "../history/revert.js"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
-import { checkText, InvalidInput } from "./input.js"
+import { checkText, type InvalidInput, refuse } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError, StrategyOptions } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
@@ -19,10 +19,13 @@ export const checkRequest = (
   session: string,
   { which = "next", instructions, takeOver }: CompactRequest,
 ): Exit.Exit<void, InvalidInput> => {
-  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session, detail }))
-  if (!["next", "due", "all"].includes(which)) return refuse('`which` must be "next", "due" or "all"')
+  if (!["next", "due", "all"].includes(which))
+    return refuse(session, '`which` must be "next", "due" or "all"')
   if (which !== "next" && (instructions !== undefined || takeOver !== undefined))
-    return refuse(`\`instructions\` and \`takeOver\` are for one compaction; leave out \`which: "${which}"\``)
+    return refuse(
+      session,
+      `\`instructions\` and \`takeOver\` are for one compaction; leave out \`which: "${which}"\``,
+    )
   return instructions === undefined ? Exit.void : checkText(session, "instructions", instructions)
 }
 

@@ -6,7 +6,7 @@ import type { SessionState } from "../session/SessionState.js"
 import type { SessionError } from "../shell/Sessions.js"
 import { counted } from "./entrance.js"
 import { findSwitch } from "./branching.js"
-import { checkCount, checkMessages, InvalidInput } from "./input.js"
+import { checkCount, checkMessages, type InvalidInput, refuse } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { ContextOptions } from "./MemoryOptions.js"
 
@@ -20,15 +20,15 @@ export const withDraft = (
   Effect.gen(function* () {
     if (draft === undefined) return state
     const { session, total } = state
-    const refuse = (detail: string) => new InvalidInput({ session, detail })
     if (atVersion !== undefined)
-      return yield* refuse("a draft stands behind the newest version, not `atVersion`")
+      return yield* refuse(session, "a draft stands behind the newest version, not `atVersion`")
     const messages = yield* checkMessages(session, draft.messages)
     const { from = total } = draft
     yield* checkCount(session, "draft.from", from)
-    if (from > total) return yield* refuse(`"draft.from" is ${from}, and there are ${total} messages`)
+    if (from > total)
+      return yield* refuse(session, `"draft.from" is ${from}, and there are ${total} messages`)
     const goBack = yield* findSwitch(sessions, state, from, messages.length === 0).pipe(
-      Effect.catchTag("UnknownMessage", ({ message }) => refuse(message)),
+      Effect.catchTag("UnknownMessage", ({ message }) => refuse(session, message)),
     )
     const time = yield* Clock.currentTimeMillis
     const events = edited(state, goBack, {

@@ -115,18 +115,28 @@ export const deleteSession = (
     Effect.zipLeft(erased(parts, [session])),
   )
 
+/** Forgets what this process and the indexes have of a session: its timers, its terms and its vectors. */
+export const forgetSession = (
+  { schedule, reading }: Pick<MemoryParts, "schedule" | "reading">,
+  session: string,
+): Effect.Effect<void, VectorIndexError> =>
+  Effect.gen(function* () {
+    schedule.forget(session)
+    reading.owned.forget(session)
+    yield* reading.index.forget(session)
+    yield* reading.meaning.forgetSession(session)
+  })
+
 const removeSession = (
-  { sessions, schedule, reading }: MemoryParts,
+  parts: MemoryParts,
   session: string,
 ): Effect.Effect<boolean, MemoryError | VectorIndexError> =>
   Effect.gen(function* () {
+    const { sessions } = parts
     yield* checkSession(session)
     const deleted = yield* sessions.delete(session)
     yield* sessions.delete(spendLog("session", session))
-    schedule.forget(session)
-    yield* reading.index.forget(session)
-    reading.owned.forget(session)
-    yield* reading.meaning.forgetSession(session)
+    yield* forgetSession(parts, session)
     return deleted
   })
 

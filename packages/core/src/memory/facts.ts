@@ -13,7 +13,7 @@ import { noSpend } from "../shell/Spend.js"
 import type { GuardRefused } from "../guard/Guard.js"
 import { guardedText } from "./entrance.js"
 import { unlessHeld } from "./erase.js"
-import { checkOwner, checkSession, checkText, checkTime, InvalidInput } from "./input.js"
+import { checkOwner, checkSession, checkText, checkTime, refuse } from "./input.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import { allOfOwned } from "./ownedSessions.js"
@@ -101,10 +101,7 @@ export const changeFact = (
   Effect.gen(function* () {
     const state = yield* readState(sessions, session)
     if (!changes.has(change.as))
-      return yield* new InvalidInput({
-        session,
-        detail: '`as` has to be "ended", "retracted" or "redacted"',
-      })
+      return yield* refuse(session, '`as` has to be "ended", "retracted" or "redacted"')
     if (change.until !== undefined) yield* checkTime(session, "until", change.until)
     yield* checkText(session, "reason", change.reason)
     if (change.as === "redacted" && layers !== null) {
@@ -138,7 +135,6 @@ const rebuildingOf = (
   of: RebuiltFactsOptions["of"] = "owner",
 ): Effect.Effect<{ readonly rebuilding: Rebuilding; readonly home: string }, MemoryError | LayersError> =>
   Effect.gen(function* () {
-    const refuse = (session: string, detail: string) => new InvalidInput({ session, detail })
     const rebuilding = layers?.rebuilding
     if (of === "owner") yield* checkOwner(id)
     else if (of !== "session") return yield* refuse("", '`of` has to be "owner" or "session"')

@@ -22,8 +22,8 @@ import type { VectorIndexError } from "@memfold/log/VectorIndex"
 import { spendLog } from "../shell/Spend.js"
 import { changesOwner, describe, type DescriptionChange } from "../session/description.js"
 import { guardedTitle } from "./entrance.js"
-import { unlessHeld } from "./erase.js"
-import { checkDescription, checkOwner, checkSession, checkText, InvalidInput } from "./input.js"
+import { forgetSession, unlessHeld } from "./erase.js"
+import { checkDescription, checkOwner, checkSession, checkText, type InvalidInput, refuse } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import { allOfOwned, logsOfOwned, ownerOf } from "./ownedSessions.js"
 
@@ -50,17 +50,13 @@ const erasureOf = ({ log }: MemoryParts, operation: string): Effect.Effect<Erasu
   log.erasure === undefined ? new NotSealed({ operation }) : Effect.succeed(log.erasure)
 
 /** What this process knows of sessions is forgotten: no cache answers for what was erased. */
-const forget = ({ sessions, schedule, reading }: MemoryParts, names: ReadonlyArray<string>) =>
+const forget = (parts: MemoryParts, names: ReadonlyArray<string>) =>
   Effect.forEach(
     names,
-    (name) =>
-      Effect.gen(function* () {
-        sessions.notifyChange(name)
-        schedule.forget(name)
-        reading.owned.forget(name)
-        yield* reading.index.forget(name)
-        yield* reading.meaning.forgetSession(name)
-      }),
+    (name) => {
+      parts.sessions.notifyChange(name)
+      return forgetSession(parts, name)
+    },
     { discard: true },
   )
 
@@ -199,10 +195,7 @@ export const eraseOwner = (
     yield* checkText("", "reason", reason)
     const millis = millisOf(after)
     if (!(millis >= 0 && Number.isFinite(millis)))
-      return yield* new InvalidInput({
-        session: "",
-        detail: "`after` has to be a duration of 0 or more, such as 30 days",
-      })
+      return yield* refuse("", "`after` has to be a duration of 0 or more, such as 30 days")
     const erasure = yield* erasureOf(parts, "erase")
     const actor = yield* CurrentActor
     const { own, passed } = yield* alsoOf(parts, owner)

@@ -19,6 +19,10 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   }
 }
 
+/** Fails with what is wrong with an argument. */
+export const refuse = (session: string, detail: string): Exit.Exit<never, InvalidInput> =>
+  Exit.fail(new InvalidInput({ session, detail }))
+
 // The schema is compiled when it is first needed: messages of usual forms need none.
 const parseMessage = (given: unknown) => Schema.decodeUnknownEither(Message)(given)
 const isExact = exactCheck(Message)
@@ -44,8 +48,7 @@ export const copyMessages = (
       ),
     )
   } catch {
-    const detail = "a message has a value that JSON cannot hold; nothing was appended"
-    return Exit.fail(new InvalidInput({ session, detail }))
+    return refuse(session, "a message has a value that JSON cannot hold; nothing was appended")
   }
 }
 
@@ -114,8 +117,7 @@ function* parsed(
     const message = parsedMessage(one)
     if (Either.isLeft(message)) {
       const path = [position, ...message.left].map(String).join(".")
-      const detail = `message ${path} is not a valid message; nothing was appended`
-      return Exit.fail(new InvalidInput({ session, detail }))
+      return refuse(session, `message ${path} is not a valid message; nothing was appended`)
     }
     messages.push(message.right)
     if ((position + 1) % eventsBetween === 0) yield
@@ -139,8 +141,12 @@ const parsedMessage = (given: unknown): Either.Either<Message, ReadonlyArray<Pro
 /** Refuses a name, and says more of what it must be where that is why. */
 const wrongName = (session: string, given: unknown, detail: string): Exit.Exit<never, InvalidInput> => {
   const hasNul = typeof given === "string" && given.includes("\0")
-  return Exit.fail(new InvalidInput({ session, detail: hasNul ? `${detail}, and has no U+0000` : detail }))
+  return refuse(session, hasNul ? `${detail}, and has no U+0000` : detail)
 }
+
+/** Fails with what an argument must be, unless it is that. */
+const must = (isRight: boolean, session: string, detail: string): Exit.Exit<void, InvalidInput> =>
+  isRight ? Exit.void : refuse(session, detail)
 
 /** A session id is any text but an empty one. There is no default. */
 export const checkSession = (session: unknown): Exit.Exit<void, InvalidInput> =>
@@ -161,23 +167,18 @@ export const checkCount = (
   value: unknown,
   least = 0,
 ): Exit.Exit<void, InvalidInput> =>
-  isCount(value, least)
-    ? Exit.void
-    : Exit.fail(new InvalidInput({ session, detail: `"${name}" must be a whole number, ${least} or more` }))
+  must(isCount(value, least), session, `"${name}" must be a whole number, ${least} or more`)
 
 /** The last moment that a date can say, in milliseconds since the epoch; the first one is as far before it. */
 const lastTime = 8.64e15
 
 /** A time in milliseconds since the epoch, before or behind it. */
 export const checkTime = (session: string, name: string, value: unknown): Exit.Exit<void, InvalidInput> =>
-  isCount(value, -lastTime) && (value as number) <= lastTime
-    ? Exit.void
-    : Exit.fail(
-        new InvalidInput({
-          session,
-          detail: `"${name}" must be a time, in whole milliseconds since the epoch`,
-        }),
-      )
+  must(
+    isCount(value, -lastTime) && (value as number) <= lastTime,
+    session,
+    `"${name}" must be a time, in whole milliseconds since the epoch`,
+  )
 
 /** The name of a message: an index, or a version. The operation checks later whether there is such a message. */
 export const checkMessageName = (session: string, name: unknown): Exit.Exit<void, InvalidInput> =>
@@ -195,26 +196,22 @@ export const checkSummary = (
   name: string,
   summary: unknown,
 ): Exit.Exit<void, InvalidInput> =>
-  typeof summary === "string"
-    ? Exit.void
-    : Exit.fail(new InvalidInput({ session, detail: `"${name}" must be the id of a summary, a text` }))
+  must(typeof summary === "string", session, `"${name}" must be the id of a summary, a text`)
 
 const Count = Schema.NonNegativeInt
 const Prefix = Schema.Struct({ version: Count, total: Count, head: Schema.String })
 
 /** The prefix of a context. Whether it is still the session's is decided at the append. */
 export const checkPrefix = (session: string, prefix: unknown): Exit.Exit<void, InvalidInput> =>
-  Either.isRight(Schema.decodeUnknownEither(Prefix)(prefix))
-    ? Exit.void
-    : Exit.fail(new InvalidInput({ session, detail: '"prefix" must be the prefix of a context' }))
+  must(
+    Either.isRight(Schema.decodeUnknownEither(Prefix)(prefix)),
+    session,
+    '"prefix" must be the prefix of a context',
+  )
 
 /** The origin of messages that do not say it. */
 export const checkOrigin = (session: string, origin: unknown): Exit.Exit<void, InvalidInput> =>
-  Schema.is(Origin)(origin)
-    ? Exit.void
-    : Exit.fail(
-        new InvalidInput({ session, detail: `"origin" must be one of ${Origin.literals.join(", ")}` }),
-      )
+  must(Schema.is(Origin)(origin), session, `"origin" must be one of ${Origin.literals.join(", ")}`)
 
 /** Whether a value is a duration above 0. */
 const isLength = (value: unknown): boolean =>
@@ -225,23 +222,22 @@ export const checkSubscription = (
   session: string,
   options: SubscribeOptions | undefined,
 ): Exit.Exit<void, InvalidInput> => {
-  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session, detail }))
   if (options === undefined) return Exit.void
-  if (typeof options !== "object" || options === null) return refuse("the options must be an object")
+  if (typeof options !== "object" || options === null) return refuse(session, "the options must be an object")
   const { fromVersion, pollInterval, ...others } = options
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) return refuse(`"${unknown}" is none of the options: fromVersion, pollInterval`)
-  if (!isLength(pollInterval ?? 1_000)) return refuse('"pollInterval" must be a duration above 0')
+  if (unknown !== undefined)
+    return refuse(session, `"${unknown}" is none of the options: fromVersion, pollInterval`)
+  if (!isLength(pollInterval ?? 1_000)) return refuse(session, '"pollInterval" must be a duration above 0')
   return fromVersion === undefined ? Exit.void : checkCount(session, "fromVersion", fromVersion)
 }
 
 /** Where a reader of the feed begins, and how it goes on. */
 export const checkFeed = (options: FeedRange = {}): Exit.Exit<void, InvalidInput> => {
   const { after, pollInterval = 1 } = options
-  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session: "", detail }))
   if (after !== undefined && (typeof after !== "string" || after === ""))
-    return refuse('"after" must be the `position` of an event')
-  return isLength(pollInterval) ? Exit.void : refuse('"pollInterval" must be a duration above 0')
+    return refuse("", '"after" must be the `position` of an event')
+  return isLength(pollInterval) ? Exit.void : refuse("", '"pollInterval" must be a duration above 0')
 }
 
 /** The group of a consumer of the feed, and how it consumes. */
@@ -249,13 +245,12 @@ export const checkConsumer = (
   group: unknown,
   { batch, attempts, lease = 1, pollInterval = 1 }: ConsumeOptions = {},
 ): Exit.Exit<void, InvalidInput> => {
-  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session: "", detail }))
-  if (Exit.isFailure(checkSession(group))) return refuse("a group has a name: a text that is not empty")
+  if (!isName(group)) return refuse("", "a group has a name: a text that is not empty")
   for (const [name, count] of Object.entries({ batch, attempts }))
     if (count !== undefined && !isCount(count, 1))
-      return refuse(`"${name}" must be a whole number, 1 or more`)
+      return refuse("", `"${name}" must be a whole number, 1 or more`)
   for (const [name, length] of Object.entries({ lease, pollInterval }))
-    if (!isLength(length)) return refuse(`"${name}" must be a duration above 0`)
+    if (!isLength(length)) return refuse("", `"${name}" must be a duration above 0`)
   return Exit.void
 }
 
@@ -271,20 +266,20 @@ export const checkRange = (
 
 /** The options of recall for a context. */
 export const checkRecall = (session: string, recall: unknown): Exit.Exit<void, InvalidInput> => {
-  if (typeof recall !== "object" || recall === null)
-    return Exit.fail(new InvalidInput({ session, detail: '"recall" must be an object' }))
+  if (typeof recall !== "object" || recall === null) return refuse(session, '"recall" must be an object')
   const { tokens, ...others } = recall as Readonly<Record<string, unknown>>
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined)
-    return Exit.fail(new InvalidInput({ session, detail: `"recall.${unknown}" is not the option tokens` }))
+  if (unknown !== undefined) return refuse(session, `"recall.${unknown}" is not the option tokens`)
   return tokens === undefined ? Exit.void : checkCount(session, "recall.tokens", tokens)
 }
 
 /** Which messages a search finds. */
 export const checkSearched = (session: string, messages: unknown): Exit.Exit<void, InvalidInput> =>
-  messages === "all" || messages === "outside-context"
-    ? Exit.void
-    : Exit.fail(new InvalidInput({ session, detail: '"messages" must be "all" or "outside-context"' }))
+  must(
+    messages === "all" || messages === "outside-context",
+    session,
+    '"messages" must be "all" or "outside-context"',
+  )
 
 /** Whether a time zone is known. Only making a format tells. */
 const isTimeZone = (name: unknown): boolean =>
@@ -296,30 +291,30 @@ export const checkTimes = (
   session: string,
   { after, before, timeZone }: TimeOptions,
 ): Exit.Exit<void, InvalidInput> => {
-  const refuse = (detail: string) => Exit.fail(new InvalidInput({ session, detail }))
   for (const [name, time] of Object.entries({ after, before }))
     if (time !== undefined && (typeof time !== "number" || !Number.isFinite(time)))
       return refuse(
+        session,
         `"${name}" must be a time in milliseconds since the epoch, such as Date.parse("2026-05-01")`,
       )
   if (after !== undefined && before !== undefined && after >= before)
-    return refuse('"after" must be a time before "before"')
+    return refuse(session, '"after" must be a time before "before"')
   return timeZone === undefined || isTimeZone(timeZone)
     ? Exit.void
-    : refuse('"timeZone" must be the name of a time zone, such as "Europe/Vienna"')
+    : refuse(session, '"timeZone" must be the name of a time zone, such as "Europe/Vienna"')
 }
 
 /** Sessions that a search leaves out. */
 export const checkWithout = (sessions: unknown): Exit.Exit<void, InvalidInput> =>
-  Array.isArray(sessions) && sessions.every((one) => typeof one === "string")
-    ? Exit.void
-    : Exit.fail(new InvalidInput({ session: "", detail: '"without" must be a list of session ids' }))
+  must(
+    Array.isArray(sessions) && sessions.every((one) => typeof one === "string"),
+    "",
+    '"without" must be a list of session ids',
+  )
 
 /** A text in the options of a request. */
 export const checkText = (session: string, name: string, value: unknown): Exit.Exit<void, InvalidInput> =>
-  typeof value === "string"
-    ? Exit.void
-    : Exit.fail(new InvalidInput({ session, detail: `"${name}" must be a text` }))
+  must(typeof value === "string", session, `"${name}" must be a text`)
 
 /** The most characters of an owner or a title: they stand in lists, and owners in the keys of stores. */
 const mostDescribed = 1_000

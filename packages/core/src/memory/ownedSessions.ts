@@ -14,7 +14,7 @@ import {
 import { sessions, storedLog } from "@memfold/log/pages"
 import { spendLog } from "../shell/Spend.js"
 import { rest } from "@memfold/log/breathe"
-import { checkCount, checkOwner, InvalidInput } from "./input.js"
+import { checkCount, checkOwner, type InvalidInput, refuse } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 
 /** The owner in the description of a session, or of the mark of an archived one, which is in the clear also where the session is erased. */
@@ -63,10 +63,8 @@ export const ownedSessions = (
     yield* checkOwner(owner)
     yield* checkCount("", "limit", limit, 1)
     const after = before === undefined ? undefined : parse(before)
-    if (after === null) {
-      const detail = "`before` is not the `before` of a page of sessions; read the newest page"
-      return yield* new InvalidInput({ session: "", detail })
-    }
+    if (after === null)
+      return yield* refuse("", "`before` is not the `before` of a page of sessions; read the newest page")
     // One more than asked for shows whether there are others.
     const found = yield* log.list({ owner, limit: limit + 1, after })
     const sessions = found.slice(0, limit)

@@ -1,5 +1,5 @@
 /** The context of a state, without what a request recalls by itself. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { Service as Layers } from "../layers/MemoryLayers.js"
 import { blocksFor, neededBlocks } from "../engine/neededBlocks.js"
 import { recallFacts } from "../layers/recallFacts.js"
@@ -71,3 +71,13 @@ export const plainContext = (
       withRecalled: (recalled: AdditionsBefore) => rendered(addTo(additions, recalled)),
     }
   })
+
+/** The context of a state as a model would get it now. */
+export const contextNow = (
+  parts: RenderingParts,
+  state: SessionState,
+  strategy: Strategy,
+): Effect.Effect<Context> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.map(plainContext(parts, state, strategy, { now }), ({ plain }) => plain),
+  )

@@ -3,7 +3,6 @@ import { Clock, Effect, Stream } from "effect"
 import { recordedAfter } from "../event/EventCodec.js"
 import { takenBack, withContinuations } from "../history/revert.js"
 import { span } from "../observe/spans.js"
-import type { Strategy } from "../policy/Strategy.js"
 import type { Context } from "../render/Render.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { IdleOutcome } from "../shell/CompactionOutcome.js"
@@ -15,8 +14,8 @@ import type { Service as Summarizer } from "../summarize/Summarizer.js"
 import { checkRequest } from "./compact.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError, StrategyOptions } from "./MemoryOptions.js"
-import { InvalidInput } from "./input.js"
-import { plainContext } from "./plainContext.js"
+import { refuse } from "./input.js"
+import { contextNow } from "./plainContext.js"
 import { readState } from "./readState.js"
 import { isSummarizer } from "./options.js"
 
@@ -99,10 +98,7 @@ export const previewOf = (
     const strategy = yield* parts.strategyOf(session, request)
     yield* checkRequest(session, request)
     if (summarizer !== undefined && !isSummarizer(summarizer))
-      return yield* new InvalidInput({
-        session,
-        detail: '"summarizer" must have a name and a function summarize',
-      })
+      return yield* refuse(session, '"summarizer" must have a name and a function summarize')
     const start = which === "all" ? yield* withoutCompactions(parts, session) : now
     const { compactions, state, idle } = yield* parts.schedule.preview(start, {
       strategy,
@@ -117,12 +113,7 @@ export const previewOf = (
       summarizer: (summarizer ?? parts.summarizer).name,
       compactions,
       idle,
-      before: yield* contextOf(parts, now, strategy),
-      after: yield* contextOf(parts, state, strategy),
+      before: yield* contextNow(parts, now, strategy),
+      after: yield* contextNow(parts, state, strategy),
     }
   }).pipe(parts.previews, span("memfold.preview", { session }))
-
-const contextOf = (parts: MemoryParts, state: SessionState, strategy: Strategy): Effect.Effect<Context> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Effect.map(plainContext(parts, state, strategy, { now }), ({ plain }) => plain),
-  )

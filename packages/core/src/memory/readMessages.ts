@@ -7,7 +7,7 @@ import { messageLength } from "../shell/textLength.js"
 import { isOnBranch, rangesBetween } from "../session/branches.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
-import { checkCount, InvalidInput } from "./input.js"
+import { checkCount, type InvalidInput, refuse } from "./input.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
 
@@ -206,10 +206,11 @@ export const pageOf = (
       cursor.index > total ||
       cursor.version > version + 1 ||
       (cursor.version <= version && !isOnBranch(gaps, cursor.version))
-    ) {
-      const detail = "`before` is not the `before` of a page of this conversation; read the newest page"
-      return yield* new InvalidInput({ session, detail })
-    }
+    )
+      return yield* refuse(
+        session,
+        "`before` is not the `before` of a page of this conversation; read the newest page",
+      )
     return yield* pageBefore(sessions, state, cursor, { count: limit, length })
   })
 

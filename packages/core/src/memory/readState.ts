@@ -2,7 +2,7 @@
 import { Effect, Option, Stream } from "effect"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { SessionState } from "../session/SessionState.js"
-import { checkCount, checkSession, InvalidInput } from "./input.js"
+import { checkCount, checkSession, refuse } from "./input.js"
 import type { AtVersionOptions, MemoryError } from "./MemoryOptions.js"
 
 /** The state now, or at a version. It fails for an invalid session id or version, and for a log that cannot be read. */
@@ -17,8 +17,7 @@ export const readState = (
     yield* checkCount(session, "atVersion", at)
     const state = yield* sessions.stateAt(session, at)
     if (state.version >= at) return state
-    const detail = `it has no version ${at} yet, it is at version ${state.version}`
-    return yield* new InvalidInput({ session, detail })
+    return yield* refuse(session, `it has no version ${at} yet, it is at version ${state.version}`)
   })
 
 /** When the event at a version was written, in milliseconds since the epoch; `undefined` without a version. */

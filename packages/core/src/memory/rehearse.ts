@@ -12,7 +12,7 @@ import type { Summarizer } from "../summarize/Summarizer.js"
 import { counted } from "./entrance.js"
 import type { Options } from "./MemoryOptions.js"
 import { makeParts } from "./MemoryParts.js"
-import { plainContext } from "./plainContext.js"
+import { contextNow } from "./plainContext.js"
 
 /** A session that is rehearsed. Its operations do what those of a memory in mode `manual` do, but without a log. */
 export interface Rehearsal {
@@ -77,9 +77,6 @@ export const rehearse = (
           return previewed.compactions.map(({ outcome }) => outcome)
         },
       ),
-      context: Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        return (yield* plainContext({ ...parts, layers: null }, state, strategy, { now })).plain
-      }),
+      context: Effect.suspend(() => contextNow({ ...parts, layers: null }, state, strategy)),
     }
   })

@@ -1,7 +1,7 @@
 import { Exit } from "effect"
 import { withMargin } from "../policy/withMargin.js"
 import type { Strategy } from "../policy/Strategy.js"
-import { InvalidInput } from "./input.js"
+import { type InvalidInput, refuse } from "./input.js"
 import type { Options, StrategyOptions } from "./MemoryOptions.js"
 import { isStrategy } from "./options.js"
 
@@ -37,7 +37,9 @@ export const requestStrategy = (
       known.set(request.strategy, checked)
       return checked
     }
-    const detail = '"strategy" must be a strategy, such as the result of Strategy.make'
-    return Exit.fail(new InvalidInput({ session: typeof session === "string" ? session : "", detail }))
+    return refuse(
+      typeof session === "string" ? session : "",
+      '"strategy" must be a strategy, such as the result of Strategy.make',
+    )
   }
 }
