@@ -84,8 +84,8 @@ export const branchesOf = ({ branch, total, branches }: SessionState): ReadonlyA
 ]
 
 /** The index of a message of the branch in force. */
-const indexOf = (
-  { sessions }: Parts,
+export const indexOf = (
+  sessions: Pick<Sessions, "events">,
   { session, total, uncovered, unreadable, gaps, version: newest }: SessionState,
   name: MessageName,
 ): Effect.Effect<number, SessionError | UnknownMessage> =>
@@ -266,7 +266,7 @@ export const edit = (
     const checked = yield* yield* checkAppend(session, given, request)
     yield* checkMessageName(session, from)
     const messages = yield* guarded(parts, session, checked)
-    return yield* goOnFrom(parts, session, (state) => indexOf(parts, state, from), messages, request)
+    return yield* goOnFrom(parts, session, (state) => indexOf(parts.sessions, state, from), messages, request)
   })
 
 /** Goes on from where the answer begins that a message is part of; without a name, from where the newest answer begins. */
@@ -281,7 +281,7 @@ export const regenerate = (
       return yield* goOnFrom(parts, session, (state) => answerBefore(parts, state, state.total), [], request)
     yield* checkMessageName(session, from)
     const place: Place = (state) =>
-      Effect.flatMap(indexOf(parts, state, from), (index) => answerBefore(parts, state, index + 1))
+      Effect.flatMap(indexOf(parts.sessions, state, from), (index) => answerBefore(parts, state, index + 1))
     return yield* goOnFrom(parts, session, place, [], request)
   })
 

@@ -1,6 +1,6 @@
 /** Tracing: the messages that a text rests on, and the summaries that a message lives on in. */
-import { Effect, Exit } from "effect"
-import { type MessageName, UnknownMessage } from "../history/redact.js"
+import { Effect, type Exit } from "effect"
+import type { MessageName, UnknownMessage } from "../history/redact.js"
 import { UnknownSummary } from "../history/revert.js"
 import { span } from "../observe/spans.js"
 import type { SummaryRecord } from "../projection/summaries.js"
@@ -19,7 +19,8 @@ import {
   type TracedSentence,
   weigh,
 } from "../trace/support.js"
-import { checkMessageName, checkText, InvalidInput } from "./input.js"
+import { indexOf } from "./branching.js"
+import { checkMessageName, checkText, type InvalidInput, refuse } from "./input.js"
 import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
@@ -182,11 +183,9 @@ const most = { characters: 200_000, sentences: 1_000 }
 
 const checkTraced = (session: string, text: unknown): Exit.Exit<void, InvalidInput> =>
   typeof text === "string" && (text.length > most.characters || sentencesOf(text).length > most.sentences)
-    ? Exit.fail(
-        new InvalidInput({
-          session,
-          detail: `"text" has more than ${most.sentences} sentences or ${most.characters} characters; trace it in parts`,
-        }),
+    ? refuse(
+        session,
+        `"text" has more than ${most.sentences} sentences or ${most.characters} characters; trace it in parts`,
       )
     : checkText(session, "text", text)
 
@@ -213,28 +212,6 @@ export const traceOf = (
     return { version: state.version, text: what, sentences }
   }).pipe(parts.reading.inPlace, span("memfold.trace", { session }))
 
-/** The index of a message of the branch in force, by its name. */
-const indexOf = (
-  { sessions, reading }: MemoryParts,
-  state: SessionState,
-  name: MessageName,
-): Effect.Effect<number, SessionError | UnknownMessage> =>
-  Effect.gen(function* () {
-    const { session, total } = state
-    if (typeof name === "number") {
-      if (name < total) return name
-    } else {
-      const all = Array.from({ length: total }, (_, index) => index)
-      const postings = yield* reading.index.lookUp(sourceOf(sessions, state), { terms: [], before: total })
-      for (const [index, version] of yield* postings.versions(all)) if (version === name.version) return index
-    }
-    return yield* new UnknownMessage({
-      session,
-      total,
-      ...(typeof name === "number" ? { index: name } : name),
-    })
-  })
-
 /** The summaries that cover a message, with the sentences of each that rest on it. */
 export const traceMessageOf = (
   parts: MemoryParts,
@@ -244,7 +221,7 @@ export const traceMessageOf = (
   Effect.gen(function* () {
     const state = yield* readState(parts.sessions, session)
     yield* checkMessageName(session, name)
-    const index = yield* indexOf(parts, state, name)
+    const index = yield* indexOf(parts.sessions, state, name)
     const summaries = yield* parts.sessions.summariesAt(state)
     const covering = summaries.flatMap(({ id, status, segments }) => {
       const own = segments.filter(({ from, to }) => from <= index && index < to)
