@@ -3,8 +3,7 @@
  * logarithmic time, even for a long history or tail.
  */
 import { turnComplete } from "@memfold/message/Structure"
-import type { SessionState } from "../session/SessionState.js"
-import { contextTokens, tokensBetween } from "../session/SessionState.js"
+import { type SessionState, contextTokens, tokensBetween } from "../session/SessionState.js"
 
 /** A session as policies see it. All positions are message indexes. */
 export interface PolicyInput {

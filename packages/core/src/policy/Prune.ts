@@ -6,8 +6,7 @@
  */
 import type { PrunedOutput } from "../event/Event.js"
 import { results } from "@memfold/message/Message"
-import type { SessionState } from "../session/SessionState.js"
-import { clampToBoundary, withoutPinned } from "../session/SessionState.js"
+import { type SessionState, clampToBoundary, withoutPinned } from "../session/SessionState.js"
 import type { Keep } from "./Keep.js"
 import type { PolicyInput } from "./PolicyInput.js"
 

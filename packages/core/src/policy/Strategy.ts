@@ -2,10 +2,9 @@
  * Strategies: when to compact, what stays, how much goes at once, and how the summary is written. A strategy is data
  * and pure functions. The engine does everything else, in the same way for every strategy.
  */
-import { Either, Option, ParseResult, Schema, SchemaAST } from "effect"
+import { Either, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
 import { closest, didYouMean } from "../options/closest.js"
-import type { Wording } from "../summary/Wording.js"
-import { conversationSummary, material } from "../summary/Wording.js"
+import { type Wording, conversationSummary, material } from "../summary/Wording.js"
 import type { Origin } from "@memfold/message/Message"
 import type { SummaryMode } from "./SummaryMode.js"
 import type { MergeBlocks, RecallBlocks, SummarySize } from "./SummarySize.js"
@@ -222,15 +221,12 @@ export interface Definition<Settings> {
 const camelCase = (name: string): string =>
   name.replace(/_+([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The object at a path; `null` if the path is empty or there is no object. */
 const sectionOf = (file: Readonly<Record<string, unknown>>, path: ReadonlyArray<string>) => {
   if (path.length === 0) return null
   let found: unknown = file
-  for (const name of path) found = isObject(found) ? found[name] : undefined
-  return isObject(found) ? found : null
+  for (const name of path) found = Predicate.isRecord(found) ? found[name] : undefined
+  return Predicate.isRecord(found) ? found : null
 }
 
 /** Removes settings that are `null`: no setting has that value, and files use it to leave a setting out. */
@@ -313,7 +309,7 @@ export const define = <Settings extends object, Encoded>(options: {
       const meant = didYouMean(closest(unknown, names))
       return refuse(`there is no setting "${unknown}"; ${meant}allowed: ${names.join(", ")}`)
     }
-    if (!isObject(file)) return refuse("a settings file must have a JSON object")
+    if (!Predicate.isRecord(file)) return refuse("a settings file must have a JSON object")
     const fromEnvironment = Object.entries(options.environment ?? {}).flatMap(([variable, setting]) => {
       const text = environment[environmentPrefix + variable]
       return text === undefined || text.trim() === "" ? [] : [[setting, ofText(text)] as const]
@@ -338,11 +334,11 @@ export const define = <Settings extends object, Encoded>(options: {
     Either.getOrThrowWith(decode(settings as Readonly<Record<string, unknown>>), (error) => error)
   const knows = (name: string) => settingOf(name) !== undefined
   const unknownIn: Definition<Settings>["unknownIn"] = (file) => {
-    if (!isObject(file)) return { inSection: false, names: [] }
+    if (!Predicate.isRecord(file)) return { inSection: false, names: [] }
     const own = sectionOf(file, section)
     const found = own ?? file
     // An object is a section for another part: a settings file may have the sections of the whole program.
-    const names = Object.keys(found).filter((name) => !knows(name) && !isObject(found[name]))
+    const names = Object.keys(found).filter((name) => !knows(name) && !Predicate.isRecord(found[name]))
     return { inSection: own !== null, names }
   }
   return Object.assign(build, {

@@ -2,6 +2,7 @@
  * Tool notes: failures and files, noted word for word from tool calls when they are compacted. No model writes them, so
  * none can leave them out.
  */
+import { Predicate } from "effect"
 
 /** Limits for noting failed tool calls in a turn prefix. The newest failures are kept. */
 export interface FailureNotes {
@@ -44,7 +45,7 @@ export interface FileNotes {
  *
  * @example
  * ```ts
- * import { ToolNotes } from "@memfold/core"
+import { ToolNotes } from "@memfold/core"
  *
  * export const toolNotes: ToolNotes.ToolNotes = {
  *   failures: { maxFailures: 8, maxCharacters: 240 },
@@ -168,9 +169,6 @@ const includes = (names: ReadonlyArray<string> | undefined, name: string): boole
   return plain.has(name)
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** How deep in the arguments paths are looked for: an operation in an object, or a list of edits. */
 const deepest = 2
 
@@ -185,7 +183,7 @@ const inside = (value: unknown, depth = 0): ReadonlyArray<unknown> =>
 
 const pathsIn = (given: unknown, names: ReadonlyArray<string>): ReadonlyArray<string> =>
   inside(given)
-    .filter(isObject)
+    .filter(Predicate.isRecord)
     .flatMap((values) => names.flatMap((name): unknown => (Object.hasOwn(values, name) ? values[name] : [])))
     .filter((path): path is string => typeof path === "string" && path.trim() !== "")
 
@@ -249,7 +247,7 @@ export const touchedFiles = (
   if (runs && !patches) return { read: [], modified: patchedByCommand(inside(given)) }
   const paths = pathsIn(given, pathArguments)
   if (editor !== undefined) {
-    const asked = isObject(given) ? given[editor.argument] : undefined
+    const asked = Predicate.isRecord(given) ? given[editor.argument] : undefined
     return typeof asked === "string" && editor.reads.includes(asked)
       ? { read: paths, modified: [] }
       : { read: [], modified: paths }

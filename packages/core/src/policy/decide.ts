@@ -4,8 +4,8 @@
  */
 import type { PlannedPart } from "../event/Event.js"
 import { turnComplete } from "@memfold/message/Structure"
-import type { SessionState } from "../session/SessionState.js"
 import {
+  type SessionState,
   boundaryAfter,
   boundaryBefore,
   clampToBoundary,

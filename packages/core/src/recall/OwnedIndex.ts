@@ -8,7 +8,7 @@ import type { Gap } from "../session/branches.js"
 import { inSteps } from "@memfold/log/breathe"
 import type { Postings } from "./FullTextIndex.js"
 import { Newest } from "@memfold/log/Newest"
-import type { SessionIndex } from "./SessionIndex.js"
+import { type SessionIndex, versionsBy } from "./SessionIndex.js"
 import { type Numbered, Vocabulary } from "./Vocabulary.js"
 
 interface Slot {
@@ -88,17 +88,12 @@ const indexedIn = (slot: Slot, wanted: Numbered): Indexed => {
   findIn(slot, wanted, (at, place) => {
     found.set(wanted[at]![0], postings.subarray(ends[place - 1] ?? 0, ends[place]!))
   })
-  const versionsOf: Postings<never>["versions"] = (indexes) =>
-    Effect.sync(
-      () =>
-        new Map(indexes.flatMap((index) => (index in versions ? [[index, versions[index]!] as const] : []))),
-    )
   return {
     owner,
     lastId,
     gaps,
     before: lengths.length,
-    postings: { lengths, times, terms: found, versions: versionsOf },
+    postings: { lengths, times, terms: found, versions: versionsBy((index) => versions[index]) },
   }
 }
 

@@ -140,6 +140,19 @@ export class SessionIndex implements Part {
   }
 }
 
+/** Finds the versions of messages by their indexes. */
+export const versionsBy =
+  (versionOf: (index: number) => number | undefined): Postings<never>["versions"] =>
+  (indexes) =>
+    Effect.sync(() => {
+      const versions = new Map<number, number>()
+      for (const index of indexes) {
+        const version = versionOf(index)
+        if (version !== undefined) versions.set(index, version)
+      }
+      return versions
+    })
+
 /** What parts that follow each other, from message 0 on, answer together. */
 export const lookUp = (parts: ReadonlyArray<Part>, { terms, before }: Lookup): Postings<never> => {
   const found = new Map<string, Array<number>>()
@@ -164,24 +177,14 @@ export const lookUp = (parts: ReadonlyArray<Part>, { terms, before }: Lookup): P
       else for (let at = 0; at < end; at++) into.push(list[at]!)
     }
   }
-  const versionOf = (index: number): number | undefined => {
-    const part = parts.findLast(({ from }) => from <= index)
-    return part?.versions[index - part.from]
-  }
   return {
     lengths,
     times,
     terms: found,
-    versions: (indexes) =>
-      Effect.sync(
-        () =>
-          new Map(
-            indexes.flatMap((index) => {
-              const version = versionOf(index)
-              return version === undefined ? [] : [[index, version] as const]
-            }),
-          ),
-      ),
+    versions: versionsBy((index) => {
+      const part = parts.findLast(({ from }) => from <= index)
+      return part?.versions[index - part.from]
+    }),
   }
 }
 

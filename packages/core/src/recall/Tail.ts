@@ -1,6 +1,7 @@
 /** The events behind the stored parts of a full-text index, read into an index of the process. */
-import { Effect, Stream } from "effect"
-import { after, breather } from "@memfold/log/breathe"
+import { Effect } from "effect"
+import type { RecordedEvent } from "../event/EventCodec.js"
+import { eachEvent } from "./eachEvent.js"
 import type { IndexError, Source } from "./FullTextIndex.js"
 import { divergence, type Gap } from "../session/branches.js"
 import { SessionIndex, type Start } from "./SessionIndex.js"
@@ -35,20 +36,15 @@ export const readOn = (tail: Tail, { events }: Source, most: number): Effect.Eff
   Effect.gen(function* () {
     const { version, lastId, readAt } = tail
     let end: ReadEnd = lastId === null ? "all" : "another log"
-    const breathe = breather(1)
-    yield* Stream.runForEachWhile(events({ fromVersion: Math.max(version, 1) }), (recorded) =>
-      after(
-        breathe(),
-        Effect.sync(() => {
-          if (recorded.version === version)
-            end = lastId === null || recorded.id === lastId ? "all" : "another log"
-          // A redaction that was there before is done with what it rewrote.
-          else if (recorded.event._tag === "MessageRedacted" && recorded.version > readAt) end = "redacted"
-          else if (tail.lengths.length >= most) end = "part"
-          if (end === "all") tail.add(recorded)
-          return end === "all"
-        }),
-      ),
-    )
+    const look = (recorded: RecordedEvent): boolean => {
+      if (recorded.version === version)
+        end = lastId === null || recorded.id === lastId ? "all" : "another log"
+      // A redaction that was there before is done with what it rewrote.
+      else if (recorded.event._tag === "MessageRedacted" && recorded.version > readAt) end = "redacted"
+      else if (tail.lengths.length >= most) end = "part"
+      if (end === "all") tail.add(recorded)
+      return end === "all"
+    }
+    yield* eachEvent(events({ fromVersion: Math.max(version, 1) }), look, 1)
     return end
   })

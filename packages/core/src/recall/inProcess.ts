@@ -2,8 +2,8 @@
  * The full-text index in the process: built from the log when a session is first searched, and extended as the log grows.
  * The indexes of all sessions together are bounded; the least recently searched ones are dropped and built again.
  */
-import { Effect, Stream } from "effect"
-import { after, breather } from "@memfold/log/breathe"
+import { Effect } from "effect"
+import { eachEvent } from "./eachEvent.js"
 import type { IndexError, Service, Source } from "./FullTextIndex.js"
 import { Recent } from "./Recent.js"
 import { rangesBetween } from "../session/branches.js"
@@ -15,16 +15,14 @@ export const build = ({ gaps, head, events }: Source): Effect.Effect<SessionInde
     for (;;) {
       const newest = (yield* head)?.version ?? 0
       const index = new SessionIndex(beginning(gaps), gaps)
-      const breathe = breather(1)
       let redaction = 0
-      yield* Stream.runForEach(events({ fromVersion: index.version + 1 }), (recorded) =>
-        after(
-          breathe(),
-          Effect.sync(() => {
-            if (recorded.event._tag === "MessageRedacted") redaction = recorded.version
-            index.add(recorded)
-          }),
-        ),
+      yield* eachEvent(
+        events({ fromVersion: index.version + 1 }),
+        (recorded) => {
+          if (recorded.event._tag === "MessageRedacted") redaction = recorded.version
+          index.add(recorded)
+        },
+        1,
       )
       // A redaction that came in between has rewritten events that may have been read before (law L15).
       if (redaction <= newest) return index
@@ -36,15 +34,12 @@ const switchTo = (index: SessionIndex, { gaps, events }: Source): Effect.Effect<
   Effect.gen(function* () {
     const from = index.moveTo(gaps)
     if (from === null) return
-    const breathe = breather(1)
-    for (const range of rangesBetween(gaps, from, index.version)) {
-      yield* Stream.runForEach(events({ fromVersion: range.from, toVersion: range.to }), (recorded) =>
-        after(
-          breathe(),
-          Effect.sync(() => index.addMessage(recorded)),
-        ),
+    for (const range of rangesBetween(gaps, from, index.version))
+      yield* eachEvent(
+        events({ fromVersion: range.from, toVersion: range.to }),
+        (recorded) => index.addMessage(recorded),
+        1,
       )
-    }
   })
 
 /** Extends an index by the events after it; `null` if it has to be built again: the past has changed. */
@@ -56,16 +51,14 @@ const extend = (index: SessionIndex, source: Source): Effect.Effect<SessionIndex
     const lastId = index.lastId
     let same = lastId === null
     let redacted = false
-    const breathe = breather(1)
-    yield* Stream.runForEach(events({ fromVersion: Math.max(from, 1) }), (recorded) =>
-      after(
-        breathe(),
-        Effect.sync(() => {
-          if (recorded.version === from) same = recorded.id === lastId
-          else if (recorded.event._tag === "MessageRedacted") redacted = true
-          if (same && !redacted) index.add(recorded)
-        }),
-      ),
+    yield* eachEvent(
+      events({ fromVersion: Math.max(from, 1) }),
+      (recorded) => {
+        if (recorded.version === from) same = recorded.id === lastId
+        else if (recorded.event._tag === "MessageRedacted") redacted = true
+        if (same && !redacted) index.add(recorded)
+      },
+      1,
     )
     return same && !redacted ? index : null
   })

@@ -2,7 +2,6 @@
 import { Effect, Stream } from "effect"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import type { Message } from "@memfold/message/Message"
-import { hasPairing, type OpenCall, pairMessage } from "@memfold/message/Structure"
 import type { Source } from "./FullTextIndex.js"
 import * as Structure from "@memfold/message/Structure"
 import { breathe } from "@memfold/log/breathe"
@@ -106,13 +105,13 @@ const messageOf = ({ event, version, time }: RecordedEvent): LoggedMessage | nul
     : null
 
 /** Whether a message belongs to a group of calls. */
-export const inGroup = (message: Message): boolean => message.role === "tool" || hasPairing(message)
+export const inGroup = (message: Message): boolean => message.role === "tool" || Structure.hasPairing(message)
 
 /** Whether each call has its answer and each answer its call. */
 const isPaired = (messages: ReadonlyArray<Message>): boolean => {
-  let open: ReadonlyArray<OpenCall> = []
+  let open: ReadonlyArray<Structure.OpenCall> = []
   for (const message of messages) {
-    const paired = pairMessage(open, message)
+    const paired = Structure.pairMessage(open, message)
     if (paired.alone.length + paired.closed.length > 0) return false
     open = paired.open
   }

@@ -2,8 +2,7 @@
  * The full-text index of a session as a projection: the list of its parts in one row, and the rows of each part. The index is
  * written when a session is searched, and a repair drops it: the next search builds it again.
  */
-import type { RecordedEvent } from "../event/EventCodec.js"
-import { batchIdOf } from "../event/EventCodec.js"
+import { type RecordedEvent, batchIdOf } from "../event/EventCodec.js"
 import type { ProjectionRow } from "@memfold/log/EventLog"
 import type { Projection, RowProblem } from "../projection/Projection.js"
 import type { Gap } from "../session/branches.js"

@@ -1,6 +1,6 @@
 /** Takes into a vector index what the log of a session has and the index has not: messages, redactions and clears. */
-import { Effect, Stream } from "effect"
-import { after, breather } from "@memfold/log/breathe"
+import { Effect } from "effect"
+import { eachEvent } from "./eachEvent.js"
 import type { EmbedderError, Service as Embedder } from "./Embedder.js"
 import type { IndexError, Source } from "./FullTextIndex.js"
 import { gapsBefore, isCleared } from "../session/branches.js"
@@ -55,39 +55,33 @@ const readOn = (
     let [anew, count, isPart] = [place.version === 0, 0, false]
     let { version, event } = place
     let isSame = version === 0
-    const breathe = breather()
-    yield* Stream.runForEachWhile(events({ fromVersion: Math.max(version, 1) }), (recorded) =>
-      after(
-        breathe(),
-        Effect.sync(() => {
-          if (recorded.version === place.version) isSame = recorded.id === place.event
-          if (!isSame) return false
-          if (recorded.version !== version + 1) return true
-          if (count >= most) {
-            isPart = true
-            return false
-          }
-          version = recorded.version
-          event = recorded.id
-          const what = recorded.event
-          if (what._tag === "SessionCleared" && isCleared(gaps, version)) {
-            anew = true
-            texts.clear()
-            count = 0
-          } else if (what._tag === "MessageRedacted") {
-            forget.push(what.version)
-            texts.delete(what.version)
-          } else if (what._tag === "MessageAppended") {
-            const found = embeddedText(what.message)
-            const pieces = found === null ? [] : piecesOf(found.text, embedder)
-            if (found !== null && pieces.length > 0)
-              texts.set(version, { index: what.index, version, digest: found.digest, pieces })
-            count += pieces.length
-          }
-          return true
-        }),
-      ),
-    )
+    yield* eachEvent(events({ fromVersion: Math.max(version, 1) }), (recorded) => {
+      if (recorded.version === place.version) isSame = recorded.id === place.event
+      if (!isSame) return false
+      if (recorded.version !== version + 1) return true
+      if (count >= most) {
+        isPart = true
+        return false
+      }
+      version = recorded.version
+      event = recorded.id
+      const what = recorded.event
+      if (what._tag === "SessionCleared" && isCleared(gaps, version)) {
+        anew = true
+        texts.clear()
+        count = 0
+      } else if (what._tag === "MessageRedacted") {
+        forget.push(what.version)
+        texts.delete(what.version)
+      } else if (what._tag === "MessageAppended") {
+        const found = embeddedText(what.message)
+        const pieces = found === null ? [] : piecesOf(found.text, embedder)
+        if (found !== null && pieces.length > 0)
+          texts.set(version, { index: what.index, version, digest: found.digest, pieces })
+        count += pieces.length
+      }
+      return true
+    })
     if (!isSame) return null
     return { anew, forget, texts: [...texts.values()], place: { ...place, version, event }, isPart }
   })

@@ -23,7 +23,7 @@ import {
   headsBehind,
   noAdditions,
 } from "./Additions.js"
-import { keepAll, leaveOutInvalid } from "./boundParts.js"
+import { hasRest, keepAll, leaveOutInvalid, leftOutOf } from "./boundParts.js"
 import { leaveOutDoubled } from "./doubledAnswers.js"
 import { pairResults, type Sent } from "./pairResults.js"
 import type { Section, SectionName } from "./Section.js"
@@ -122,15 +122,6 @@ const marked = (sent: ReadonlyArray<Sent>, state: SessionState): ReadonlyArray<S
   return [{ ...first, message: { ...message, metadata: { ...message.metadata, memfold } } }, ...others]
 }
 
-/** A system prompt that is left out, because a newer form of it is shown. */
-const outdatedSection = (index: number): Section => ({
-  section: "left-out",
-  from: index,
-  to: index + 1,
-  tokens: 0,
-  parts: ["text"],
-})
-
 const added = ({ message }: Addition): Sent => ({ message, source: null })
 
 /** Additions without what only the messages need. */
@@ -143,15 +134,15 @@ const sectionOf = ({ section, from, to, tokens, origin }: Addition): Section => 
 })
 
 /** Additions without those of a lower origin. */
-const without = ({ front, among, blocks }: Additions, minimum: Origin | undefined): Additions => {
-  if (minimum === undefined) return { front, among, ...(blocks === undefined ? {} : { blocks }) }
+const without = (additions: Additions, minimum: Origin | undefined): Additions => {
+  if (minimum === undefined) return additions
   const high = (all: ReadonlyArray<Addition>) => all.filter(({ origin }) => !isBelow(origin, minimum))
   return {
-    front: high(front),
-    among: among
-      .map(({ index, additions }) => ({ index, additions: high(additions) }))
-      .filter(({ additions }) => additions.length > 0),
-    ...(blocks === undefined ? {} : { blocks }),
+    ...additions,
+    front: high(additions.front),
+    among: additions.among
+      .map((one) => ({ ...one, additions: high(one.additions) }))
+      .filter((one) => one.additions.length > 0),
   }
 }
 
@@ -201,14 +192,15 @@ export const render = (
 ): Context => {
   const { coveredTo, total, version } = state
   const { maxMessages, boundReasoning = "leave-out", minimumOrigin } = style
-  const { front, among, blocks } = without(additions, minimumOrigin)
+  const kept = without(additions, minimumOrigin)
+  const { front, among, blocks } = kept
   const summary =
     state.summary === null || blocks === undefined
       ? state.summary
       : { ...state.summary, shown: blocks.positions, tokens: blocks.tokens }
   const window = windowOf(state, maxMessages)
   const { openFrom, preambleTo, shownFrom } = window
-  const prefixHead = headFrom(window, { front, ...(blocks === undefined ? {} : { blocks }) }, minimumOrigin)
+  const prefixHead = headFrom(window, kept, minimumOrigin)
   const heads = headsBehind(prefixHead, among)
   const headAt = (index: number) => heads.findLast(({ from }) => from <= index)?.head ?? prefixHead
 
@@ -231,11 +223,10 @@ export const render = (
   const pinned = pinnedItems.entries.map(bound.check)
   const shown = shownItems.entries.map(bound.check)
   const last = shown.at(-1)
-  const emptied = new Set([...doubled.emptied, ...pinnedItems.emptied, ...shownItems.emptied])
   const unreadable = new Set(state.unreadable.map(({ index }) => index))
   const sections = sectionsOf(unreadable)
-  const hasRest = (entry: Entry): boolean =>
-    bound.hasRest(entry) && !emptied.has(entry.index) && !unreadable.has(entry.index)
+  const sentOf = (entries: ReadonlyArray<Entry>, whole: ReadonlyArray<Entry>): ReadonlyArray<Sent> =>
+    pairResults(entries.filter((entry, at) => hasRest(entry, whole[at]) && !unreadable.has(entry.index)))
   const isCurrent = last !== undefined && last.message.role === "user" && last.index === total - 1
   const earlier = isCurrent ? shown.slice(0, -1) : shown
   const summarized = summary === null ? null : summarySections(summary, minimumOrigin)
@@ -250,7 +241,7 @@ export const render = (
       .map(({ index }) => ({ section: "unreadable" as const, from: index, to: index + 1, tokens: 0 })),
     ...sections("gap", withoutPinned(capped)).map((gap) => ({ ...gap, tokens: 0 })),
     ...bound.leftOut(),
-    ...[...outdated].map(({ index }) => outdatedSection(index)),
+    ...[...outdated].map((entry) => leftOutOf(entry, ["text"])),
     ...doubled.leftOut,
     ...pinnedItems.leftOut,
     ...shownItems.leftOut,
@@ -259,11 +250,11 @@ export const render = (
     ...sections("open", state.uncovered.slice(openFrom)).map((open) => ({ ...open, tokens: 0 })),
   ]
   const head: ReadonlyArray<Sent> = [
-    ...pairResults(pinned.filter(hasRest)),
+    ...sentOf(pinned, pinnedEntries),
     ...front.map(added),
     ...(summarized?.messages ?? []).map((message) => ({ message, source: null })),
   ]
-  const uncovered = marked(pairResults(shown.filter(hasRest)), state)
+  const uncovered = marked(sentOf(shown, uncoveredEntries), state)
   const sent = [...head]
   // Up to here, the context stays as it is in the next turn; what is before the newest question may not.
   let stays: number | null = null

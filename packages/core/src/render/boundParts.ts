@@ -12,12 +12,23 @@ export interface LeftOut {
   readonly parts: ReadonlyArray<string>
 }
 
+/** What has been left out of one message. */
+export const leftOutOf = ({ index }: Entry, parts: ReadonlyArray<string>): LeftOut => ({
+  section: "left-out",
+  from: index,
+  to: index + 1,
+  tokens: 0,
+  parts: [...new Set(parts)],
+})
+
+/** Whether something is left of an entry. If not, its message is gone: providers refuse an empty one. */
+export const hasRest = (shown: Entry, whole: Entry | undefined): boolean =>
+  shown === whole || shown.message.parts.length > 0
+
 /** Checks the entries of one context, in the order of the context. */
 export interface BoundPartsCheck {
   /** The entry as the context shows it. */
   readonly check: (entry: Entry) => Entry
-  /** Whether anything is left of a checked entry. If not, its message is gone: providers refuse an empty one. */
-  readonly hasRest: (entry: Entry) => boolean
   /** What has been left out of the checked entries. Entries with no kept entry in between are one range. */
   readonly leftOut: () => ReadonlyArray<LeftOut>
 }
@@ -25,14 +36,12 @@ export interface BoundPartsCheck {
 /** Leaves nothing out. */
 export const keepAll: BoundPartsCheck = {
   check: (entry) => entry,
-  hasRest: () => true,
   leftOut: () => [],
 }
 
 /** Leaves out what is not valid in a context, by the head that each message has in front of it there. */
 export const leaveOutInvalid = (state: SessionState, headAt: (index: number) => string): BoundPartsCheck => {
   const ranges: Array<{ from: number; to: number; readonly parts: Set<string> }> = []
-  const gone = new Set<number>()
   let open: (typeof ranges)[number] | null = null
   return {
     check: (entry) => {
@@ -49,11 +58,9 @@ export const leaveOutInvalid = (state: SessionState, headAt: (index: number) => 
       open.to = index + 1
       const parts = message.parts.filter((part) => !isBound(part))
       for (const part of message.parts) if (isBound(part)) open.parts.add(part.type)
-      if (parts.length === 0) gone.add(index)
       const tokens = parts.length === 0 ? 0 : Math.max(entry.tokens - (entry.bound?.tokens ?? 0), 0)
       return { ...entry, message: { ...message, parts }, tokens }
     },
-    hasRest: ({ index }) => !gone.has(index),
     leftOut: () =>
       ranges.map(({ from, to, parts }) => ({ section: "left-out", from, to, tokens: 0, parts: [...parts] })),
   }

@@ -1,7 +1,8 @@
 /** An answer that is in the log twice, because an append was tried again without a key: a context shows it once. */
 import type { Message, Part } from "@memfold/message/Message"
 import type { Entry } from "../session/SessionState.js"
-import type { LeftOut } from "./boundParts.js"
+import { leftOutOf } from "./boundParts.js"
+import type { PairedItems } from "./unpairedItems.js"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -33,30 +34,22 @@ const isDoubled = (before: Message, message: Message): boolean =>
   (message.parts.some(isIdentified) || isResponse(message)) &&
   JSON.stringify([message.parts, message.metadata]) === JSON.stringify([before.parts, before.metadata])
 
-/** The entries with nothing in doubled answers, the sections that name these, and their indexes. */
-export const leaveOutDoubled = (
-  entries: ReadonlyArray<Entry>,
-): {
-  readonly entries: ReadonlyArray<Entry>
-  readonly leftOut: ReadonlyArray<LeftOut>
-  readonly emptied: ReadonlyArray<number>
-} => {
+/** The entries with nothing in doubled answers, and the sections that name these. */
+export const leaveOutDoubled = (entries: ReadonlyArray<Entry>): PairedItems => {
   const doubled = entries.filter((entry, at) => {
     const before = entries[at - 1]
     return before?.index === entry.index - 1 && isDoubled(before.message, entry.message)
   })
-  if (doubled.length === 0) return { entries, leftOut: [], emptied: [] }
+  if (doubled.length === 0) return { entries, leftOut: [] }
   return {
     entries: entries.map((entry) =>
       doubled.includes(entry) ? { ...entry, message: { ...entry.message, parts: [] }, tokens: 0 } : entry,
     ),
-    emptied: doubled.map(({ index }) => index),
-    leftOut: doubled.map(({ index, message }) => ({
-      section: "left-out",
-      from: index,
-      to: index + 1,
-      tokens: 0,
-      parts: [...new Set(message.parts.map(({ type }) => type))],
-    })),
+    leftOut: doubled.map((entry) =>
+      leftOutOf(
+        entry,
+        entry.message.parts.map(({ type }) => type),
+      ),
+    ),
   }
 }

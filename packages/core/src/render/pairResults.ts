@@ -5,7 +5,7 @@
 import type { Message, ToolCall, ToolResult } from "@memfold/message/Message"
 import { withoutResults } from "./approvals.js"
 import { type OpenCall, openCallOf, OpenCalls } from "@memfold/message/Structure"
-import type { Entry } from "../session/SessionState.js"
+import { type Entry, groupsOf } from "../session/SessionState.js"
 
 const lateResult = (result: ToolResult): Message => ({
   role: "user",
@@ -31,18 +31,8 @@ export interface Sent {
 }
 
 /** The messages of whole groups, in the order that providers require. */
-export const pairResults = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> => {
-  const out: Array<Sent> = []
-  let start = 0
-  while (start < entries.length) {
-    const group = entries[start]?.group
-    let end = start + 1
-    while (end < entries.length && entries[end]?.group === group) end++
-    out.push(...knownGroup(entries.slice(start, end)))
-    start = end
-  }
-  return out
-}
+export const pairResults = (entries: ReadonlyArray<Entry>): ReadonlyArray<Sent> =>
+  groupsOf(entries).flatMap(knownGroup)
 
 /** Most groups of a context were in the one before, too: they are paired once. */
 const known = new WeakMap<

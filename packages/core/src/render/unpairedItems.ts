@@ -5,15 +5,13 @@
 import { isBound, type Opaque, type Part } from "@memfold/message/Message"
 import { type OpenCall, pairingOf, pairMessage } from "@memfold/message/Structure"
 import * as TokenCounter from "@memfold/message/TokenCounter"
-import type { Entry } from "../session/SessionState.js"
-import type { LeftOut } from "./boundParts.js"
+import { type Entry, groupsOf } from "../session/SessionState.js"
+import { type LeftOut, leftOutOf } from "./boundParts.js"
 
 /** The entries as a context shows them, and what has been left out of them. */
 export interface PairedItems {
   readonly entries: ReadonlyArray<Entry>
   readonly leftOut: ReadonlyArray<LeftOut>
-  /** The message indexes of which nothing is left. */
-  readonly emptied: ReadonlyArray<number>
 }
 
 const isItem = (part: Part): part is Opaque => part.type === "opaque"
@@ -74,15 +72,10 @@ export const leaveOutUnpaired = (
       message.parts.some((part) => isItem(part) && pairingOf(part) !== undefined),
     )
   )
-    return { entries, leftOut: [], emptied: [] }
+    return { entries, leftOut: [] }
   const shown: Array<Entry> = []
   const leftOut: Array<LeftOut> = []
-  const emptied: Array<number> = []
-  let start = 0
-  while (start < entries.length) {
-    let end = start + 1
-    while (end < entries.length && entries[end]?.group === entries[start]?.group) end++
-    const group = entries.slice(start, end)
+  for (const group of groupsOf(entries)) {
     const unpaired = unpairedIn(group, openFrom)
     let behind = false
     for (const entry of group) {
@@ -91,13 +84,8 @@ export const leaveOutUnpaired = (
         return unpaired.has(part) || (behind && boundReasoning !== "keep" && isBound(part))
       })
       shown.push(gone.length === 0 ? entry : without(entry, new Set(gone)))
-      if (gone.length > 0) {
-        const parts = [...new Set(gone.map(typeOf))]
-        leftOut.push({ section: "left-out", from: entry.index, to: entry.index + 1, tokens: 0, parts })
-        if (gone.length === entry.message.parts.length) emptied.push(entry.index)
-      }
+      if (gone.length > 0) leftOut.push(leftOutOf(entry, gone.map(typeOf)))
     }
-    start = end
   }
-  return { entries: shown, leftOut, emptied }
+  return { entries: shown, leftOut }
 }

@@ -368,6 +368,17 @@ export const clampToBoundary = (state: SessionState, index: number): number => {
   )
 }
 
+/** Entries, group by group. */
+export const groupsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<ReadonlyArray<Entry>> => {
+  const groups: Array<Array<Entry>> = []
+  for (const entry of entries) {
+    const last = groups.at(-1)
+    if (last?.[0]?.group === entry.group) last.push(entry)
+    else groups.push([entry])
+  }
+  return groups
+}
+
 /** The pinned entries, each with its whole group: a part of a group would be a call without its result. */
 export const pinnedGroups = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const groups = new Set(entries.filter((entry) => entry.pinned).map((entry) => entry.group))

@@ -1,7 +1,6 @@
 /** What is counted message by message. */
 import type { Message } from "@memfold/message/Message"
-import type { Structure } from "@memfold/message/Structure"
-import * as Structures from "@memfold/message/Structure"
+import * as Structure from "@memfold/message/Structure"
 import type { CoveredCounts, Entry, MessageCounts } from "./SessionState.js"
 
 /** A message, when it was appended, and its tokens then. */
@@ -15,7 +14,7 @@ interface Counted {
 /** The counts after one more message; `structure` is the structure with it. */
 export const countMessage = (
   counts: MessageCounts,
-  structure: Structure,
+  structure: Structure.Structure,
   { index, message, time: appendedAt, tokens }: Counted,
 ): MessageCounts => {
   const time = message.time ?? appendedAt
@@ -36,7 +35,7 @@ export const countMessage = (
 export const countEntries = (counts: CoveredCounts, entries: ReadonlyArray<Entry>): CoveredCounts => {
   let next: MessageCounts = counts
   for (const entry of entries) {
-    const { structure } = Structures.addMessage(next.structure, entry.index, entry.message)
+    const { structure } = Structure.addMessage(next.structure, entry.index, entry.message)
     const { index, message, time, appendedTokens: tokens = entry.tokens } = entry
     next = countMessage(next, structure, { index, message, time, tokens })
   }

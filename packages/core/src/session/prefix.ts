@@ -9,7 +9,6 @@ import { Match } from "effect"
 import type { MessageAppended } from "../event/Event.js"
 import { type AnyEvent, batchIdOf, type RecordedEvent } from "../event/EventCodec.js"
 import { calls, isBound, type Message, results } from "@memfold/message/Message"
-import { type OpenCall, pairMessage } from "@memfold/message/Structure"
 import * as Structure from "@memfold/message/Structure"
 import type { PrefixState } from "./PrefixState.js"
 import type { Entry, SessionState } from "./SessionState.js"
@@ -221,17 +220,17 @@ export const headsOf = (
 }
 
 /** The open tool calls, which tool results answer. */
-const toolCalls = ({ open }: Structure.Structure): ReadonlyArray<OpenCall> =>
+const toolCalls = ({ open }: Structure.Structure): ReadonlyArray<Structure.OpenCall> =>
   open?.calls.filter(({ item }) => item === undefined) ?? []
 
 /** Whether contexts leave out an item that the model saw: an answer without its call, or a call that a user closes. */
 const leavesOutItems = ({ open }: Structure.Structure, message: Message): boolean => {
-  const { alone, closed } = pairMessage(open?.calls ?? [], message)
+  const { alone, closed } = Structure.pairMessage(open?.calls ?? [], message)
   return closed.some(({ item }) => item !== undefined) || alone.some(({ type }) => type === "opaque")
 }
 
 /** Whether a message in an open group has nothing but results, in the order of their calls. */
-const answersInOrder = (open: ReadonlyArray<OpenCall>, { role, parts }: Message): boolean =>
+const answersInOrder = (open: ReadonlyArray<Structure.OpenCall>, { role, parts }: Message): boolean =>
   role === "tool" &&
   parts.length <= open.length &&
   parts.every(

@@ -4,6 +4,7 @@
  * A lease ends at a time of the clock of its owner. That clock may be wrong: a clock that is a year ahead must not block a
  * session for a year. So a process also measures the length of the lease by its own clock, from when it first saw it.
  */
+import { Newest } from "@memfold/log/Newest"
 import type { Running, SessionState } from "../session/SessionState.js"
 
 /** The longest lease that is respected, in milliseconds: an hour. A compaction that works longer renews its lease. */
@@ -22,12 +23,16 @@ const lengthOf = ({ leaseFrom, leaseUntil }: Running): number =>
 export const isFromWrongClock = ({ leaseUntil }: Running, now: number): boolean =>
   leaseUntil > now + longestLease
 
+/** The most leases that are remembered. A forgotten lease counts from when it is seen again. */
+const mostSeen = 10_000
+
 /** Remembers when this process first saw the lease of each session. */
 export class Leases {
-  private readonly seen = new Map<
-    string,
-    { readonly compaction: string; readonly leaseUntil: number; readonly time: number }
-  >()
+  private readonly seen = new Newest<{
+    readonly compaction: string
+    readonly leaseUntil: number
+    readonly time: number
+  }>(mostSeen)
 
   /**
    * Until when the lock of a session is respected, in milliseconds since the epoch; negative infinity if no compaction
@@ -45,9 +50,7 @@ export class Leases {
     // A time in the future was seen before this process's own clock was set back.
     if (lease?.compaction !== compaction || lease.leaseUntil !== leaseUntil || lease.time > now) {
       lease = { compaction, leaseUntil, time: now }
-      this.seen.delete(session)
       this.seen.set(session, lease)
-      if (this.seen.size > mostSeen) this.forget(this.seen.keys().next().value ?? session)
     }
     return Math.min(leaseUntil, lease.time + lengthOf(running))
   }
@@ -57,6 +60,3 @@ export class Leases {
     this.seen.delete(session)
   }
 }
-
-/** The most leases that are remembered. A forgotten lease counts from when it is seen again. */
-const mostSeen = 10_000

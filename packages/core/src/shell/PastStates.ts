@@ -4,6 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import type { LogPosition, Service as EventLog } from "@memfold/log/EventLog"
+import { Newest } from "@memfold/log/Newest"
 import { records } from "@memfold/log/pages"
 import { empty, type SessionState } from "../session/SessionState.js"
 import { openSession, readOn, type SessionError } from "./openSession.js"
@@ -49,9 +50,8 @@ const nearest = ({ states }: Past, version: number): SessionState | null => {
   return null
 }
 
-/** Makes an empty collection of past states. */
 export const makePastStates = (log: EventLog): PastStates => {
-  const sessions = new Map<string, Past>()
+  const sessions = new Newest<Past>(mostSessions)
 
   /** Whether the states are still those of the log: what has come since, begins where they ended, and has no redaction. */
   const isSame = (
@@ -77,9 +77,7 @@ export const makePastStates = (log: EventLog): PastStates => {
       const past =
         known !== undefined && (yield* isSame(known, session, head)) ? known : { head, states: new Map() }
       past.head = head
-      sessions.delete(session)
       sessions.set(session, past)
-      if (sessions.size > mostSessions) sessions.delete(sessions.keys().next().value ?? session)
       return past
     })
 
@@ -106,6 +104,6 @@ export const makePastStates = (log: EventLog): PastStates => {
         keep(past, state)
         return state
       }),
-    forget: (session) => void sessions.delete(session),
+    forget: (session) => sessions.delete(session),
   }
 }

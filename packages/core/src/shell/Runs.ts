@@ -82,7 +82,10 @@ export class Runs<Request> {
     })
   }
 
-  /** Puts a session into the queue a moment later, unless {@link checkNow} comes before. In virtual time, at once. */
+  /**
+   * Puts a session into the queue a moment later, unless {@link checkNow} comes before: the caller goes on first, and writes that
+   * follow at once are looked at together. In virtual time, at once.
+   */
   checkSoon(session: string, request: Request): Effect.Effect<void> {
     return Effect.clockWith((clock) =>
       isLive(clock)

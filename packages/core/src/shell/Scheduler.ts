@@ -7,27 +7,13 @@ import { Runs, type Work } from "./Runs.js"
 import { makeTimers } from "./Timers.js"
 
 /** Runs work for sessions in the background, at most one run per session at a time. */
-export interface Scheduler<Request> {
-  /**
-   * Starts the work for a session when it is its turn, and returns at once. If it runs already, it runs once more
-   * afterwards, with the newest request.
-   */
-  readonly checkNow: (session: string, request: Request) => Effect.Effect<void>
-  /**
-   * Starts the work a moment later, unless {@link checkNow} starts it before: the caller goes on first, and writes that follow at
-   * once are looked at together. In virtual time, the moment takes no time.
-   */
-  readonly checkSoon: (session: string, request: Request) => Effect.Effect<void>
+export interface Scheduler<Request> extends Pick<Runs<Request>, "checkNow" | "checkSoon" | "whenIdle"> {
   /**
    * Starts the work at a time in milliseconds since the epoch. A session has one timer, with the earliest time. With Effect's
    * live clock, it does not keep the program from ending.
    */
   readonly checkAt: (session: string, request: Request, time: number) => Effect.Effect<void>
   readonly forget: (session: string) => void
-  /**
-   * Waits until no work runs for a session, and returns whether its last run could be done; `true` if none was running.
-   */
-  readonly whenIdle: (session: string) => Effect.Effect<boolean>
 }
 
 /**

@@ -62,7 +62,6 @@ export interface SessionCache {
     next: StateInLog & { readonly batchId: string },
     events: ReadonlyArray<Event>,
   ) => Effect.Effect<void>
-  /** Forgets a session that is deleted. */
   readonly forget: (session: string) => void
 }
 
@@ -90,7 +89,6 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     cache.delete(session)
   }
 
-  /** What is cached of a session, moved to the end of the queue for eviction. */
   const cachedOf = (session: string): CachedSession => {
     const cached = cache.get(session) ?? { newest: null, length: 0, snapshotVersion: null, told: new Set() }
     cache.delete(session)
@@ -156,7 +154,6 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
       return isFree === true ? { ...kept, isFree } : kept
     }).pipe(opening)
 
-  /** The newest state. It asks for the head of the log first: mostly nothing is new. */
   const refresh = (session: string): Effect.Effect<Refreshed, SessionError> =>
     Effect.suspend(() => {
       const cached = cachedOf(session)

@@ -6,6 +6,7 @@
  * has been counted: a day costs at most its cap and the one call that crosses it, however many processes call at once.
  */
 import { Cause, Clock, Effect, type Exit, Option, Schema } from "effect"
+import { Newest } from "@memfold/log/Newest"
 import type { SpendCapReached, SpendCharged, SpendPart } from "../event/Event.js"
 import * as metrics from "../observe/metrics.js"
 import type { SessionState, Spent } from "../session/SessionState.js"
@@ -153,10 +154,6 @@ export const noSpend: Spend = {
 /** How many sessions are remembered as waiting; of others, the store is asked again. */
 const mostWaiting = 10_000
 
-/** When work that is refused is tried again. */
-const untilOf = (now: number, isFinal: boolean): number =>
-  isFinal ? endOfDay(now) : Math.min(now + pause, endOfDay(now))
-
 interface Ledger {
   readonly scope: SpendScope
   readonly log: string
@@ -170,6 +167,14 @@ interface Refusal extends Ledger {
 }
 
 type Amount = Pick<Spent, "tokens" | "dollars">
+
+/** Why work is refused for what a log has counted today; `null` if it is not. */
+const refusalOf = (ledger: Ledger, spent: SessionState["spent"], now: number): Refusal | null => {
+  const today = spentOn(spent, dayOf(now))
+  if (!isReached(withHeld(today), ledger.cap)) return null
+  const isFinal = isReached(today, ledger.cap)
+  return { ...ledger, isFinal, until: isFinal ? endOfDay(now) : Math.min(now + pause, endOfDay(now)) }
+}
 
 /** What a call costs that was not made. */
 const nothing: Amount = { tokens: 0, dollars: 0 }
@@ -203,19 +208,15 @@ const ledgersIn = (
 export const makeSpend = (sessions: Sessions, options: SpendOptions | undefined): Spend => {
   if (options === undefined) return noSpend
   const { prices = {} } = options
-  const waiting = new Map<string, number>()
+  const waiting = new Newest<number>(mostWaiting)
   const ledgersOf = (session: string | null) => ledgersIn(sessions, options, session)
 
   /** The first cap that is reached, of the logs that count the spend of a session. */
   const firstReached = (session: string, now: number): Effect.Effect<Refusal | null, SessionError> =>
     Effect.gen(function* () {
       for (const ledger of yield* ledgersOf(session)) {
-        const { spent } = yield* sessions.load(ledger.log)
-        const today = spentOn(spent, dayOf(now))
-        if (isReached(withHeld(today), ledger.cap)) {
-          const isFinal = isReached(today, ledger.cap)
-          return { ...ledger, isFinal, until: untilOf(now, isFinal) }
-        }
+        const refusal = refusalOf(ledger, (yield* sessions.load(ledger.log)).spent, now)
+        if (refusal !== null) return refusal
       }
       return null
     })
@@ -247,12 +248,7 @@ export const makeSpend = (sessions: Sessions, options: SpendOptions | undefined)
   ): Effect.Effect<SpendReached, SessionError> =>
     Effect.gen(function* () {
       const found = { cap: scope, until }
-      if (session !== null) {
-        waiting.delete(session)
-        waiting.set(session, until)
-        const [oldest] = waiting.keys()
-        if (waiting.size > mostWaiting && oldest !== undefined) waiting.delete(oldest)
-      }
+      if (session !== null) waiting.set(session, until)
       if (!isFinal) return found
       yield* metrics.count(metrics.spendReached, { cap: scope })
       const day = dayOf(time)
@@ -308,10 +304,8 @@ export const makeSpend = (sessions: Sessions, options: SpendOptions | undefined)
           )
         for (const ledger of yield* ledgersOf(session)) {
           const refusal = yield* count<Refusal | null>(ledger.log, call, ({ spent }) => {
-            const today = spentOn(spent, day)
-            if (!isReached(withHeld(today), ledger.cap)) return { event: charged(nothing, 1), answer: null }
-            const isFinal = isReached(today, ledger.cap)
-            return { event: null, answer: { ...ledger, isFinal, until: untilOf(time, isFinal) } }
+            const answer = refusalOf(ledger, spent, time)
+            return { event: answer === null ? charged(nothing, 1) : null, answer }
           }).pipe(Effect.tapError(() => settle(nothing)))
           if (refusal !== null) {
             yield* settle(nothing)

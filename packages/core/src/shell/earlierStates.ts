@@ -8,19 +8,25 @@ import { isOnBranch } from "../session/branches.js"
 import { placeOf, reaches } from "../session/switchBranch.js"
 import type { SessionState } from "../session/SessionState.js"
 import { openSession, readOn, type SessionError } from "./openSession.js"
-import { type ReadTo, replay } from "./replay.js"
+import { replay } from "./replay.js"
 import { retryTransient } from "./retry.js"
 
 type Find = (state: SessionState) => boolean
 
+/** Access to the events of a session. */
+type ReadEvents = (
+  session: string,
+  range: { readonly toVersion: number },
+) => Stream.Stream<RecordedEvent, SessionError>
+
 /** The newest state, from the first event to the newest, that a condition accepts; `null` if there is none. */
-const newestOfAll = <E>(
+const newestOfAll = (
   { session, version: newest }: SessionState,
-  read: ReadTo<E>,
+  read: ReadEvents,
   accepts: Find,
-): Effect.Effect<SessionState | null, E> =>
+): Effect.Effect<SessionState | null, SessionError> =>
   Effect.map(
-    replay(session, (to = newest) => read(to), {
+    replay(session, (toVersion = newest) => read(session, { toVersion }), {
       start: () => null as SessionState | null,
       step: (found, { after }) => (accepts(after) ? after : found),
     }),
@@ -45,12 +51,6 @@ const newestFrom = (
     read?.state.version === until ? found : "unknown",
   )
 }
-
-/** Access to the events of a session. */
-export type ReadEvents = (
-  session: string,
-  range: { readonly toVersion: number },
-) => Stream.Stream<RecordedEvent, SessionError>
 
 /**
  * The newest state that has the first `index` messages of the branch in force, with a summary that covers nothing beyond them;
@@ -87,7 +87,7 @@ export const stateReaching = (
       // From there on, no state is wanted.
       if (near === "none") until = start.state.version
     }
-    return yield* newestOfAll(now, (to = now.version) => read(session, { toVersion: to }), hasIt)
+    return yield* newestOfAll(now, read, hasIt)
   })
 
 /**
@@ -104,11 +104,7 @@ export const stateBack = (
   Effect.gen(function* () {
     const { session, invalidatedAt } = now
     if (invalidatedAt > version) {
-      const found = yield* newestOfAll(
-        now,
-        (to = now.version) => read(session, { toVersion: to }),
-        (state) => state.version <= version,
-      )
+      const found = yield* newestOfAll(now, read, (state) => state.version <= version)
       if (found !== null) return found
     }
     return (yield* openSession(log, session, version)).read.state

@@ -4,18 +4,11 @@ import type { RecordedEvent } from "../event/EventCodec.js"
 import type { ReadOptions, Service as EventLog } from "@memfold/log/EventLog"
 import type { History } from "../projection/summaries.js"
 import type { SessionState } from "../session/SessionState.js"
-import type { SessionError } from "./openSession.js"
 import { mendSummaries } from "./projectionCheck.js"
 import { historyOf } from "./replay.js"
 import { retryTransient } from "./retry.js"
 import type { SessionCache } from "./SessionCache.js"
-
-interface Histories {
-  /** All summaries that a session ever had, and its commits. It reads the whole log. */
-  readonly of: (session: string) => Effect.Effect<History, SessionError>
-  /** The summaries in the history of a state. It reads the log once for a state. */
-  readonly summariesAt: (state: SessionState) => Effect.Effect<History["summaries"], SessionError>
-}
+import type { SessionError, Sessions } from "./Sessions.js"
 
 /** Reads the histories of the sessions of a log. */
 export const makeHistories = ({
@@ -26,13 +19,12 @@ export const makeHistories = ({
   readonly log: EventLog
   readonly events: (session: string, options: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
   readonly cache: SessionCache
-}): Histories => {
-  const readTo = (session: string) => (toVersion?: number) =>
-    events(session, toVersion === undefined ? {} : { toVersion })
-
-  const of: Histories["of"] = (session) =>
+}): Pick<Sessions, "history" | "summariesAt"> => {
+  const history: Sessions["history"] = (session) =>
     Effect.gen(function* () {
-      const found = yield* retryTransient(historyOf(session, readTo(session)))
+      const found = yield* retryTransient(
+        historyOf(session, (toVersion) => events(session, toVersion === undefined ? {} : { toVersion })),
+      )
       yield* mendSummaries(log, session)
       // A summary that was damaged since this process read it is not shown any more, as after a restart.
       const cached = cache.peek(session)
@@ -48,15 +40,15 @@ export const makeHistories = ({
   /** The summaries of the states that they were read for; they are forgotten with their state. */
   const known = new WeakMap<SessionState, History["summaries"]>()
 
-  const summariesAt: Histories["summariesAt"] = (state) =>
+  const summariesAt: Sessions["summariesAt"] = (state) =>
     Effect.suspend(() => {
       const found = known.get(state)
       if (found !== undefined) return Effect.succeed(found)
-      return Effect.map(of(state.session), ({ version, summaries }) => {
+      return Effect.map(history(state.session), ({ version, summaries }) => {
         if (version === state.version) known.set(state, summaries)
         return summaries
       })
     })
 
-  return { of, summariesAt }
+  return { history, summariesAt }
 }

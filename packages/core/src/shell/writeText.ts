@@ -6,7 +6,7 @@ import { Cause, Duration, Effect, Either, Exit, Option, Schedule, Schema } from 
 import { breathe, inSteps } from "@memfold/log/breathe"
 import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
 import type { Message } from "@memfold/message/Message"
-import { leaveOutInvalid } from "../render/boundParts.js"
+import { hasRest, leaveOutInvalid } from "../render/boundParts.js"
 import { leaveOutUnpaired } from "../render/unpairedItems.js"
 import { pairResults } from "../render/pairResults.js"
 import type { Context } from "../render/Render.js"
@@ -20,10 +20,14 @@ import {
 } from "@memfold/message/TokenCounter"
 import * as metrics from "../observe/metrics.js"
 import type { Strategy } from "../policy/Strategy.js"
-import type { Entry, SessionState } from "../session/SessionState.js"
-import { boundaryBefore } from "../session/SessionState.js"
-import type { Conversation, Request, Result, Service as Summarizer } from "../summarize/Summarizer.js"
-import { SummarizerError } from "../summarize/Summarizer.js"
+import { type Entry, type SessionState, boundaryBefore } from "../session/SessionState.js"
+import {
+  type Conversation,
+  type Request,
+  type Result,
+  type Service as Summarizer,
+  SummarizerError,
+} from "../summarize/Summarizer.js"
 import type { Assignment } from "../engine/Composition.js"
 import type { FailureNotes } from "../policy/ToolNotes.js"
 import type { CompactionSettings } from "./CompactionSettings.js"
@@ -184,9 +188,8 @@ const callFor = (
       const whole = position === 0 && start.to === part.from && from === 0 ? before.summary : null
       const bound = leaveOutInvalid(before, () => "")
       const paired = (all: ReadonlyArray<Entry>): ReadonlyArray<Message> => {
-        const { entries, emptied } = leaveOutUnpaired(all, null, "leave-out")
-        const shown = entries.filter(({ index }) => !emptied.includes(index)).map(bound.check)
-        return pairResults(shown.filter(bound.hasRest)).map(({ message, source }) =>
+        const shown = leaveOutUnpaired(all, null, "leave-out").entries.map(bound.check)
+        return pairResults(shown.filter((entry, at) => hasRest(entry, all[at]))).map(({ message, source }) =>
           isMissing(source) ? missingMessage : message,
         )
       }

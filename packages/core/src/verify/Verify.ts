@@ -5,8 +5,7 @@
  * The check reads the log once and keeps only the state and the batch ids, so it can check logs of any length.
  */
 import { Clock, Effect, Either, Stream } from "effect"
-import type { DamagedEvent, RecordedEvent } from "../event/EventCodec.js"
-import { decode } from "../event/EventCodec.js"
+import { type DamagedEvent, type RecordedEvent, decode } from "../event/EventCodec.js"
 import type { LogError, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
 import { records } from "@memfold/log/pages"
 import { description } from "../projection/description.js"
@@ -19,8 +18,7 @@ import type { Service as VectorIndex } from "@memfold/log/VectorIndex"
 import { evolve, fold, requiresReplay } from "../session/evolve.js"
 import { isFromWrongClock } from "../shell/Leases.js"
 import { compare } from "../shell/projectionCheck.js"
-import type { SessionState } from "../session/SessionState.js"
-import { empty } from "../session/SessionState.js"
+import { type SessionState, empty } from "../session/SessionState.js"
 import { keepTip } from "../session/switchBranch.js"
 import {
   type Before,

@@ -9,8 +9,7 @@ import type {
 } from "../event/Event.js"
 import type { RecordedEvent } from "../event/EventCodec.js"
 import { render } from "../render/Render.js"
-import type { SessionState } from "../session/SessionState.js"
-import { boundaryBefore } from "../session/SessionState.js"
+import { boundaryBefore, type SessionState } from "../session/SessionState.js"
 import { tiles } from "../summary/Summary.js"
 import { orphans } from "./orphans.js"
 
@@ -71,49 +70,38 @@ export const eventProblems = (
   { event, time }: RecordedEvent,
   after: SessionState,
 ): { readonly problems: ReadonlyArray<Problem>; readonly unmarked: string | null } => {
-  const { unmarked } = before
+  const { state, unmarked } = before
+  /** The problems of an event that does not come before the mark. */
+  const marked = (...own: ReadonlyArray<Problem>) => ({
+    problems: [...unmarkedProblem(before), ...own],
+    unmarked: null,
+  })
   switch (event._tag) {
     case "MessageAppended":
-      return {
-        problems: [...unmarkedProblem(before), ...messageProblems(before.state, event)],
-        unmarked: null,
-      }
+      return marked(...messageProblems(state, event))
     case "CompactionStarted":
-      return {
-        problems: [...unmarkedProblem(before), ...startProblems(before.state, event, time)],
-        unmarked: null,
-      }
+      return marked(...startProblems(state, event, time))
     case "SummaryCommitted":
       return {
-        problems: [
-          ...unmarkedProblem(before),
-          ...commitProblems(before, event, after),
-          ...contextProblems(after),
-        ],
-        unmarked: before.state.summary?.id ?? null,
+        ...marked(...commitProblems(before, event, after), ...contextProblems(after)),
+        unmarked: state.summary?.id ?? null,
       }
     case "SummarySuperseded":
       return { problems: supersedeProblems(before, event), unmarked: null }
     case "DamagedSummary":
       return { problems: [["decodable", event.detail]], unmarked: null }
     case "DamagedMessage":
-      return { problems: [...unmarkedProblem(before), ["decodable", event.detail]], unmarked: null }
+      return marked(["decodable", event.detail])
     case "ToolOutputsPruned":
-      return {
-        problems: [...unmarkedProblem(before), ...pruneProblems(before.state, event)],
-        unmarked: null,
-      }
+      return marked(...pruneProblems(state, event))
     case "BranchSwitched":
-      return {
-        problems: [...unmarkedProblem(before), ...switchProblems(before.state, after, event)],
-        unmarked: null,
-      }
+      return marked(...switchProblems(state, after, event))
     case "SessionCleared":
     case "SummaryInvalidated":
     case "CompactionFailed":
     case "CompactionReleased":
     case "CompactionRenewed":
-      return { problems: unmarkedProblem(before), unmarked: null }
+      return marked()
     case "CompactionPaused":
     case "FactsLearned":
     case "FactRemoved":

@@ -204,7 +204,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "marked(pairResults(shown.filter(hasRest)), state)",
+        from: "marked(sentOf(shown, uncoveredEntries), state)",
         to: "marked(pairResults([...state.pinned, ...shown]), state)",
       },
     ],
@@ -215,7 +215,7 @@ export const engineMutants: ReadonlyArray<EngineMutant> = [
     changes: [
       {
         file: "render/Render.ts",
-        from: "marked(pairResults(shown.filter(hasRest)), state)",
+        from: "marked(sentOf(shown, uncoveredEntries), state)",
         to: "marked(shown.map(({ message, index }) => ({ message, source: index })), state)",
       },
     ],
