@@ -2,7 +2,7 @@
  * The indexes of the sessions of owners, in the process. A search over thousands of sessions would otherwise ask the store
  * for each of them. A session that is as it was when it was indexed, by what a list of sessions says about it, is not read.
  */
-import { Effect } from "effect"
+import type { Effect } from "effect"
 import type { SessionInfo } from "@memfold/log/EventLog"
 import type { Gap } from "../session/branches.js"
 import { inSteps } from "@memfold/log/breathe"

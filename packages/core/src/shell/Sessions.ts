@@ -320,10 +320,9 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
     stateBack: (now, version) => stateBack(log, events, now, version),
     stateReaching: (now, index, isWanted) => stateReaching(log, events, now, index, isWanted),
     events,
-    history: (session) => whole(histories.history(session)),
+    history: (session) => whole(histories.of(session)),
     summariesAt: (state) => whole(histories.summariesAt(state)),
-    timeline: (session) =>
-      whole(timelineIn({ events, stateAt: past.at, history: histories.history }, session)),
+    timeline: (session) => whole(timelineIn({ events, stateAt: past.at, history: histories.of }, session)),
     transact,
     head: (session) => retryTransient(log.head(session)),
     changes: listeners.changes,

@@ -4,11 +4,18 @@ import type { RecordedEvent } from "../event/EventCodec.js"
 import type { ReadOptions, Service as EventLog } from "@memfold/log/EventLog"
 import type { History } from "../projection/summaries.js"
 import type { SessionState } from "../session/SessionState.js"
+import type { SessionError } from "./openSession.js"
 import { mendSummaries } from "./projectionCheck.js"
 import { historyOf } from "./replay.js"
 import { retryTransient } from "./retry.js"
 import type { SessionCache } from "./SessionCache.js"
-import type { SessionError, Sessions } from "./Sessions.js"
+
+interface Histories {
+  /** All summaries that a session ever had, and its commits. It reads the whole log. */
+  readonly of: (session: string) => Effect.Effect<History, SessionError>
+  /** The summaries in the history of a state. It reads the log once for a state. */
+  readonly summariesAt: (state: SessionState) => Effect.Effect<History["summaries"], SessionError>
+}
 
 /** Reads the histories of the sessions of a log. */
 export const makeHistories = ({
@@ -19,8 +26,8 @@ export const makeHistories = ({
   readonly log: EventLog
   readonly events: (session: string, options: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
   readonly cache: SessionCache
-}): Pick<Sessions, "history" | "summariesAt"> => {
-  const history: Sessions["history"] = (session) =>
+}): Histories => {
+  const of: Histories["of"] = (session) =>
     Effect.gen(function* () {
       const found = yield* retryTransient(
         historyOf(session, (toVersion) => events(session, toVersion === undefined ? {} : { toVersion })),
@@ -40,15 +47,15 @@ export const makeHistories = ({
   /** The summaries of the states that they were read for; they are forgotten with their state. */
   const known = new WeakMap<SessionState, History["summaries"]>()
 
-  const summariesAt: Sessions["summariesAt"] = (state) =>
+  const summariesAt: Histories["summariesAt"] = (state) =>
     Effect.suspend(() => {
       const found = known.get(state)
       if (found !== undefined) return Effect.succeed(found)
-      return Effect.map(history(state.session), ({ version, summaries }) => {
+      return Effect.map(of(state.session), ({ version, summaries }) => {
         if (version === state.version) known.set(state, summaries)
         return summaries
       })
     })
 
-  return { history, summariesAt }
+  return { of, summariesAt }
 }
