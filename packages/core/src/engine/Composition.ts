@@ -26,7 +26,6 @@ export interface Composition {
 export const joined = (segments: ReadonlyArray<Segment>): string | undefined =>
   segments.length === 0 ? undefined : segments.map((segment) => segment.text).join("\n\n")
 
-/** Composes the summary that a plan asks for. */
 export const compose = (mode: SummaryMode, previous: Summary | null, plan: Plan): Composition => {
   const segments = previous?.segments ?? []
   if (mode === "drop" || mode === "none") return { carried: segments.length, assignments: [] }

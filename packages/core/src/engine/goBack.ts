@@ -8,7 +8,6 @@ import type { SessionState } from "../session/SessionState.js"
 import { reaches, type States } from "../session/switchBranch.js"
 import { type CountedMessage, messageEvents } from "./append.js"
 
-/** A switch to a branch, and the states that it goes back to. */
 export interface Switch {
   readonly event: BranchSwitched
   readonly states: States

@@ -9,7 +9,6 @@ import { exactCheck } from "./exactCheck.js"
 import { Role } from "@memfold/message/Message"
 import { MessageAppended } from "./Event.js"
 
-/** An event without its tag. */
 const Appended = /* @__PURE__ */ MessageAppended.omit("_tag")
 type Appended = typeof Appended.Type
 

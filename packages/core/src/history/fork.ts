@@ -99,7 +99,6 @@ const redactedAfter = (log: EventLog, session: string, version: number): Effect.
     Effect.map(Option.isSome),
   )
 
-/** Where a copy goes, and as of when. */
 export interface ForkRequest {
   readonly to: string
   readonly atVersion: number | undefined

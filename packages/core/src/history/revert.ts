@@ -15,7 +15,6 @@ export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("Unknow
   }
 }
 
-/** The events that declare commits invalid. */
 const invalidations = (commits: ReadonlyArray<Commit>, reason: string): ReadonlyArray<SummaryInvalidated> =>
   commits.map(({ version, summary }) => ({ _tag: "SummaryInvalidated", version, summary, reason }))
 

@@ -50,7 +50,6 @@ const addition = (
   return [{ section, from: 0, to: 0, message, tokens: ofMessage(counter, message), origin }]
 }
 
-/** Facts that rest on material, between marks. */
 const betweenMarks =
   (counter: TokenCounter) =>
   (facts: Addition): Addition => {

@@ -55,10 +55,8 @@ export interface MemoryParts extends RenderingParts, Entrance {
   /** What keeps the spend below its caps; `null` without caps. */
   readonly spend: Spend | null
   readonly underWay: UnderWay.UnderWay
-  /** How many appends wait. */
   readonly load: Load
   readonly summarizer: Summarizer.Service
-  /** What recall reads with. */
   readonly reading: Reading
   /** Searches over all sessions of an owner, a few at a time: each holds what it has read of every session. */
   readonly ownerSearches: InPlace

@@ -66,7 +66,6 @@ export interface Undone {
   readonly version: number
 }
 
-/** An edit, as its caller asks for it. */
 interface EditRequest {
   readonly strategy: Strategy
   readonly ifVersion?: number | undefined

@@ -14,7 +14,6 @@ import type { SessionError, Sessions } from "../shell/Sessions.js"
 export interface Entrance {
   readonly sessions: Sessions
   readonly counter: TokenCounter
-  /** The guard of the memory, if it has one. */
   readonly beforeAppend: BeforeAppend | undefined
 }
 

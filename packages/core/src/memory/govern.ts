@@ -60,7 +60,6 @@ const forget = (parts: MemoryParts, names: ReadonlyArray<string>) =>
     { discard: true },
   )
 
-/** Notes who did what to a session or an owner. */
 export const noted = (
   { log }: Pick<MemoryParts, "log">,
   act: AuditNoted["act"],

@@ -264,7 +264,6 @@ export const checkRange = (
     toVersion === undefined ? Exit.void : checkCount(session, "toVersion", toVersion),
   )
 
-/** The options of recall for a context. */
 export const checkRecall = (session: string, recall: unknown): Exit.Exit<void, InvalidInput> => {
   if (typeof recall !== "object" || recall === null) return refuse(session, '"recall" must be an object')
   const { tokens, ...others } = recall as Readonly<Record<string, unknown>>
@@ -273,7 +272,6 @@ export const checkRecall = (session: string, recall: unknown): Exit.Exit<void, I
   return tokens === undefined ? Exit.void : checkCount(session, "recall.tokens", tokens)
 }
 
-/** Which messages a search finds. */
 export const checkSearched = (session: string, messages: unknown): Exit.Exit<void, InvalidInput> =>
   must(
     messages === "all" || messages === "outside-context",
@@ -304,7 +302,6 @@ export const checkTimes = (
     : refuse(session, '"timeZone" must be the name of a time zone, such as "Europe/Vienna"')
 }
 
-/** Sessions that a search leaves out. */
 export const checkWithout = (sessions: unknown): Exit.Exit<void, InvalidInput> =>
   must(
     Array.isArray(sessions) && sessions.every((one) => typeof one === "string"),
@@ -312,7 +309,6 @@ export const checkWithout = (sessions: unknown): Exit.Exit<void, InvalidInput> =
     '"without" must be a list of session ids',
   )
 
-/** A text in the options of a request. */
 export const checkText = (session: string, name: string, value: unknown): Exit.Exit<void, InvalidInput> =>
   must(typeof value === "string", session, `"${name}" must be a text`)
 
@@ -335,7 +331,6 @@ export const checkDescription = (session: string, change: unknown): Exit.Exit<vo
 const isDescribing = (value: unknown): boolean =>
   value === undefined || value === null || (isName(value) && value.length <= mostDescribed)
 
-/** The owner whose sessions are listed. */
 export const checkOwner = (owner: unknown): Exit.Exit<void, InvalidInput> =>
   typeof owner === "string" && isDescribing(owner)
     ? Exit.void

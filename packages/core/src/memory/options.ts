@@ -24,7 +24,6 @@ export { InvalidOption } from "../options/OptionGroup.js"
 
 const Positive = wholeFrom(1)
 const Share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(0.9))
-/** An object that has a function of this name. */
 const having = (name: string) => Schema.Struct({ [name]: Callable })
 
 const Trust = Schema.Literal("together", "separate")
@@ -50,7 +49,6 @@ const StrategyParts = Schema.Struct({
 })
 
 const hasStrategyParts = fits(StrategyParts)
-/** Whether a value has the parts of a strategy. */
 export const isStrategy = (value: unknown): value is Strategy => hasStrategyParts(value)
 
 const isSummarizerAlone = fits(

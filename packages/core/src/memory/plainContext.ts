@@ -12,12 +12,10 @@ import { type BoundReasoning, type Context, render } from "../render/Render.js"
 import { placesOf } from "../render/window.js"
 import type { SessionState } from "../session/SessionState.js"
 
-/** What contexts are rendered with. */
 export interface RenderingParts {
   readonly counter: Counter
   readonly layers: Layers | null
   readonly boundReasoning: BoundReasoning
-  /** How the next context of a state is rendered. */
   readonly styleOf: (strategy: Strategy, state: SessionState, now: number) => ContextStyle
 }
 

@@ -155,7 +155,6 @@ const pageOfFound = (
   }
 }
 
-/** The page in front of a position. */
 const pageBefore = (
   sessions: Pick<Sessions, "events" | "newest">,
   state: SessionState,
@@ -189,7 +188,6 @@ export const branchState = (
     : sessions.stateBack(now, left.version)
 }
 
-/** A page of the conversation of a state. */
 export const pageOf = (
   sessions: Pick<Sessions, "events" | "newest">,
   state: SessionState,

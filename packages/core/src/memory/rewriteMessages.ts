@@ -67,7 +67,6 @@ interface ReadLog {
   readonly gaps: ReadonlyArray<ReadonlyArray<Gap>>
 }
 
-/** The messages of the conversation at a version. */
 const conversationAt = ({ events, gaps }: ReadLog, version: number): ReadonlyArray<Message> =>
   events
     .slice(0, version)

@@ -16,7 +16,6 @@ import type { Service as Memory } from "./MemoryService.js"
 /** The session whose look is a sweep. No session of an application has this name. */
 export const sweepSession = "memfold:sweep"
 
-/** Why a sweep ends before it is done. */
 type SweepError = DispatchError | MemoryError | ConsumerFailed
 
 /** How many sessions a sweep looks at at once. */
@@ -66,7 +65,6 @@ const lookAtFed = (
     )
   })
 
-/** Looks at the sessions of the list that were active since a time. */
 const lookAtListed = (
   memory: Pick<Memory, "look" | "sessions">,
   since: number,

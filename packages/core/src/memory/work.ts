@@ -75,7 +75,6 @@ export const work = (
 /** How often the next sweep is tried to be put into the queue: for as long as it takes. */
 const untilTaken = Schedule.spaced("10 seconds")
 
-/** Compacts the session of a look as far as that is due. */
 const compactDue = (
   memory: Pick<Memory, "compact" | "state">,
   { session }: Look,

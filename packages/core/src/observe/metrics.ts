@@ -51,7 +51,6 @@ type Histogram = ReturnType<typeof histogram>
 /** Bounds from 1 ms to about a minute, each twice the one before. */
 const milliseconds = MetricBoundaries.exponential({ start: 1, factor: 2, count: 17 })
 
-/** Messages appended to a log. */
 export const messagesAppended = counter("memfold_messages_appended", "Messages appended to a log")
 
 /** Appends whose idempotency key had been used before. They wrote nothing. */
@@ -93,7 +92,6 @@ export const spendDollars = counter(
 /** Calls and compactions that wait for the next day, by the `cap` that was reached. */
 export const spendReached = counter("memfold_spend_reached", "Work that waits because a cap was reached")
 
-/** Tokens by which compactions made contexts smaller. */
 export const tokensSaved = counter("memfold_tokens_saved", "Tokens that compactions took out of contexts")
 
 /** Tokens of each rendered context. */
@@ -108,7 +106,6 @@ export const backgroundFailures = counter(
   "Background work that could not be done",
 )
 
-/** Looks at sessions that a queue has taken. */
 export const dispatches = counter("memfold_dispatches", "Looks at sessions that a queue has taken")
 
 /** Looks at sessions that a queue did not take; each is tried again. */

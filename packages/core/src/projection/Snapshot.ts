@@ -70,7 +70,6 @@ const End = FactEnded.pipe(Schema.pick("until", "timeSource", "source"))
 const sequenceOf = <A, I>(item: Schema.Schema<A, I>) =>
   Schema.Struct({ from: Count, items: Schema.Array(item) })
 
-/** The state as a snapshot has it. */
 export const Stored = Schema.Struct({
   session: Schema.String,
   version: Count,

@@ -106,7 +106,6 @@ export interface Commits {
   readonly left: ReadonlyMap<number, ReadonlyArray<Commit>>
 }
 
-/** The commits of a session without events. */
 export const noCommits: Commits = { inForce: [], left: new Map() }
 
 /** The history of a session: its version, all its summaries, and the commits of its branches. */
@@ -120,7 +119,6 @@ export interface History {
   readonly left: ReadonlyArray<ReadonlyArray<Commit>>
 }
 
-/** The commits after one more event. */
 export const commitsAfter = (
   commits: Commits,
   { recorded: { event, version }, before, after, skipped }: EventStep,
@@ -152,7 +150,6 @@ const inBlocks = ({ segments, carried }: SummaryRecord): boolean =>
 /** A text without lone surrogates and NUL characters: other programs read it, and not every database keeps these. */
 const legible = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd")
 
-/** The readable form of a record. */
 const readable = (record: SummaryRecord): SummaryRow => {
   const { version, id, status, supersededBy, coveredTo, total, segments, carried, tokens, time } = record
   const own = segments.slice(carried).map(({ text }) => text)

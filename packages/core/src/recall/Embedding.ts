@@ -16,7 +16,6 @@ const usualTexts = 64
 /** How long one call of the embedder may take. A search does not wait that long, and what it began goes on. */
 const longestCall = "1 minute"
 
-/** How many vectors of queries are kept. */
 const keptQueries = 100
 
 /** Turns texts into vectors of length 1. */
@@ -75,7 +74,6 @@ const isUnavailable = (exit: Exit.Exit<unknown, EmbedderError>): boolean =>
   Exit.isFailure(exit) &&
   Option.exists(Cause.failureOption(exit.cause), ({ reason }) => reason === "unavailable")
 
-/** Makes what calls an embedder. */
 export const makeEmbedding = (
   embedder: Embedder,
   { spend, counter }: { readonly spend: Spend; readonly counter: TokenCounter },

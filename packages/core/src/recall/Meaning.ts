@@ -40,7 +40,6 @@ export interface Target {
   readonly postings: Pick<Postings<SessionError>, "lengths" | "versions">
 }
 
-/** What was found by meaning in a session. */
 export interface Found {
   /** In any order; none where words alone decide. */
   readonly messages: ReadonlyArray<NearMessage>
@@ -48,7 +47,6 @@ export interface Found {
   readonly unsearched: number
 }
 
-/** Finds messages by meaning. */
 export interface Meaning {
   readonly isOn: boolean
   /**
@@ -76,7 +74,6 @@ export interface Meaning {
   readonly forgetErased: Effect.Effect<void>
 }
 
-/** What finding by meaning needs. */
 export interface MeaningOptions {
   readonly sessions: Pick<Sessions, "events">
   readonly embedder: Embedder | null
@@ -86,7 +83,6 @@ export interface MeaningOptions {
   readonly counter: TokenCounter
 }
 
-/** The nearest piece of each message. */
 const nearestOfEach = (near: ReadonlyArray<Near>): ReadonlyArray<Near> => {
   const found = new Map<number, Near>()
   for (const one of near) {
@@ -104,7 +100,6 @@ interface Parts {
   readonly intake: Intake
 }
 
-/** The version of the event of a message. */
 const versionAt = ({ postings }: Target, index: number) =>
   Effect.map(postings.versions([index]), (found) => found.get(index) ?? Number.POSITIVE_INFINITY)
 
@@ -178,7 +173,6 @@ const until =
       unlessFailed((why) => Effect.as(warn(inWords, session, why), null)),
     )
 
-/** Makes the search by meaning. */
 const makeNear = (parts: Parts, embedding: Embedding): Meaning["near"] => {
   const { embedder } = parts
   /** The last question of each session for which words alone decided. */

@@ -40,7 +40,6 @@ export interface Indexed extends Pick<Slot, "owner" | "lastId"> {
 /** What changes whenever a session does. */
 type Compared = "version" | "updatedTime" | "createdTime"
 
-/** How many refused sessions are known. */
 const mostRefused = 100_000
 
 const isSame = (one: Pick<SessionInfo, Compared>, other: SessionInfo): boolean =>
@@ -48,7 +47,6 @@ const isSame = (one: Pick<SessionInfo, Compared>, other: SessionInfo): boolean =
   one.updatedTime === other.updatedTime &&
   one.createdTime === other.createdTime
 
-/** How many postings a session has. */
 const sizeOf = ({ postings }: Slot): number => postings.length / 2
 
 /**
@@ -97,10 +95,8 @@ const indexedIn = (slot: Slot, wanted: Numbered): Indexed => {
   }
 }
 
-/** How many sessions are looked up in a step. */
 const sessionsPerStep = 64
 
-/** The indexes of many sessions. */
 export class OwnedIndex {
   private readonly slots = new Map<string, Slot>()
   private readonly vocabulary = new Vocabulary()

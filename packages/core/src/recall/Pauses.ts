@@ -4,7 +4,6 @@ import { Clock, Duration, Effect } from "effect"
 /** How long a pause is, in milliseconds. */
 const pause = Duration.toMillis("30 seconds")
 
-/** The pauses of what can fail. */
 export class Pauses {
   private readonly until = new Map<string, number>()
 

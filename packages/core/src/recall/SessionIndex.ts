@@ -38,7 +38,6 @@ export const beginning = (gaps: ReadonlyArray<Gap>): Start => ({
   messages: 0,
 })
 
-/** The index of the events behind a start. */
 export class SessionIndex implements Part {
   /** The last event in it; an event with another id at this version is of another log. */
   version: number
@@ -108,7 +107,6 @@ export class SessionIndex implements Part {
     }
   }
 
-  /** Adds the terms and the marks of the next message. */
   addTerms(
     { version, time }: { readonly version: number; readonly time: number },
     { terms, marks }: { readonly terms: ReadonlyArray<string>; readonly marks: ReadonlyArray<string> },
@@ -125,7 +123,6 @@ export class SessionIndex implements Part {
     }
   }
 
-  /** Adds the messages of the part behind the last one. */
   append({ versions, times, lengths, postings }: Part): void {
     const length = this.lengths.at(-1) ?? 0
     for (const version of versions) this.versions.push(version)

@@ -49,7 +49,6 @@ export const startAfter = (parts: ReadonlyArray<LoadedPart>, gaps: ReadonlyArray
       }
 }
 
-/** The rows of an index by their keys. */
 type RowData = ReadonlyMap<string, string>
 
 const byKey = (rows: ReadonlyArray<ProjectionRow>): RowData =>
@@ -93,7 +92,6 @@ function* wholePart(session: string, part: LoadedPart, rows: RowData): Steps<Par
   return { ...part, postings }
 }
 
-/** The buckets of a part that have these terms. */
 const bucketsOf = ({ buckets }: StoredPart, terms: ReadonlyArray<string>): ReadonlySet<number> =>
   new Set(buckets === 0 ? [] : terms.map((term) => hashOf(term) % buckets))
 
@@ -113,7 +111,6 @@ const merging = (
   return parts.slice(at)
 }
 
-/** Reads and writes the parts that a store has. */
 export class StoredParts {
   /** @param largestPart the most messages of a part */
   constructor(

@@ -3,7 +3,6 @@
 /** Some terms, each with its number. */
 export type Numbered = ReadonlyArray<readonly [term: string, number: number]>
 
-/** The terms in use, each with a number. */
 export class Vocabulary {
   private readonly byTerm = new Map<string, number>()
   private readonly terms: Array<string> = []

@@ -41,7 +41,6 @@ export interface Query {
 
 const nobody: ReadonlySet<number> = new Set()
 
-/** What was found among the messages of some sessions. */
 export interface Candidates {
   /** The best first. */
   readonly candidates: ReadonlyArray<Candidate>
@@ -49,7 +48,6 @@ export interface Candidates {
   readonly unsearched: ReadonlyArray<number>
 }
 
-/** The candidates among the messages of some sessions. */
 const candidatesFor = (
   meaning: Meaning,
   { query, terms, speakers, question, isWanted }: Query,

@@ -33,7 +33,6 @@ const longestToken = 16
 
 const isLong = (text: string, tokens: number): boolean => text.length > longestToken * tokens
 
-/** A session that is searched. */
 export interface Searched<E = SessionError> {
   readonly reader: Reader<E>
   readonly postings: Postings<SessionError>
@@ -139,7 +138,6 @@ export const choose = <E>(
       if (part !== "" && sizeOf(source, one) <= left) take(source, [one])
     }
 
-    /** The messages of candidates, by their sessions and indexes. */
     const readAll = (asked: ReadonlyArray<Candidate>) =>
       Effect.gen(function* () {
         const reads = new Map<number, ReadonlyMap<number, LoggedMessage>>()

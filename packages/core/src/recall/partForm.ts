@@ -40,10 +40,8 @@ interface LocatedPart extends StoredPart {
   readonly session: string
 }
 
-/** The key of the row with the head of a part. */
 export const headKey = ({ version }: Pick<StoredPart, "version">): string => `${version}`
 
-/** The key of the row with a bucket of a part. */
 export const bucketKey = ({ version }: Pick<StoredPart, "version">, bucket: number): string =>
   `${version}.${bucket}`
 
@@ -53,7 +51,6 @@ const countsBeside = 4
 /** Whether the distance between two times can be written as a number. */
 const isWhole = (time: number): boolean => Number.isInteger(time) && Math.abs(time) < 2 ** 50
 
-/** The keys of all rows of a part. */
 export const keysOf = (part: StoredPart): ReadonlyArray<string> => [
   headKey(part),
   ...Array.from({ length: part.buckets }, (_, bucket) => bucketKey(part, bucket)),
@@ -178,7 +175,6 @@ class Reader {
     while (this.bytes[this.at++]! >= 0x80);
   }
 
-  /** Skips `count` postings. */
   skipPostings(count: number): void {
     for (let left = count; left > 0 && this.hasMore; left--) {
       const isBehind = this.bytes[this.at]! % countsBeside === countsBeside - 1

@@ -12,7 +12,6 @@ import type { SessionState } from "../session/SessionState.js"
 /** How far around a message its group of tool calls is looked for, in events: mostly it is near. */
 const around = [6, 40]
 
-/** A message as it was read. */
 export interface LoggedMessage {
   readonly index: number
   readonly version: number

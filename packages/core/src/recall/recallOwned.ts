@@ -103,7 +103,6 @@ export const recallOwned = (
   )
 }
 
-/** A session that was looked up. */
 interface LookedUp {
   readonly source: Source
   readonly postings: Postings<SessionError>

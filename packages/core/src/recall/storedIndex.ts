@@ -9,7 +9,6 @@ import type { Gap } from "../session/branches.js"
 import { encodePart, headKey, isOfOtherRules, keysOf, type StoredPart } from "./partForm.js"
 import { beginning, SessionIndex } from "./SessionIndex.js"
 
-/** The kind of the rows. */
 export const indexKind = "index"
 
 /** The key of the row that lists the parts. */
@@ -45,7 +44,6 @@ export const listIn = (row: ProjectionRow | undefined): PartList => {
   }
 }
 
-/** The row of a list. */
 export const partsRow = ({ gaps, parts }: PartList): ProjectionRow => ({
   key: partsKey,
   data: JSON.stringify({ gaps, parts }),

@@ -10,7 +10,6 @@ import type { Change, Extent, Service as VectorIndex, VectorIndexError } from "@
 /** The errors of taking in: of the log, of the index, and of the embedder. */
 export type TakeInError = IndexError | VectorIndexError | EmbedderError
 
-/** Turns the pieces of texts into vectors. */
 export type Embed = (
   texts: ReadonlyArray<string>,
 ) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
@@ -24,7 +23,6 @@ const mostAttempts = 8
 /** Pieces are embedded and written in batches of this many, or of the embedder's `maxTexts` if that is more. */
 const leastPieces = 64
 
-/** A message that is to be embedded. */
 interface Text {
   readonly index: number
   readonly version: number
@@ -32,10 +30,8 @@ interface Text {
   readonly pieces: ReadonlyArray<TextPiece>
 }
 
-/** What was read of a log. */
 interface ReadTexts extends Pick<Change, "anew" | "forget" | "place"> {
   readonly texts: ReadonlyArray<Text>
-  /** Whether there may be more. */
   readonly isPart: boolean
 }
 
@@ -86,7 +82,6 @@ const readOn = (
     return { anew, forget, texts: [...texts.values()], place: { ...place, version, event }, isPart }
   })
 
-/** The entries of texts, with the vectors of their pieces. */
 const entriesOf = (texts: ReadonlyArray<Text>, embed: Embed) =>
   Effect.gen(function* () {
     const all = texts.flatMap(({ pieces }) => pieces)

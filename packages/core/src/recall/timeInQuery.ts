@@ -16,7 +16,6 @@ export interface TimedQuery {
  */
 type Lists = Readonly<Record<"unit" | "count" | "month" | "weekday" | "part", string>>
 
-/** The words of a language for times. */
 interface Language extends Lists {
   readonly today: string
   readonly yesterday: string

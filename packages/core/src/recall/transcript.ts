@@ -61,7 +61,6 @@ export const transcript = (messages: ReadonlyArray<RecalledMessage>): string => 
   return lines.join("\n")
 }
 
-/** A whole message. */
 export const whole = ({ index, version, time, message }: LoggedMessage): RecalledMessage => ({
   index,
   version,
@@ -73,7 +72,6 @@ export const whole = ({ index, version, time, message }: LoggedMessage): Recalle
   excerpt: false,
 })
 
-/** A part of a message. */
 export const partOf = ({ index, version, time, message }: LoggedMessage, text: string): RecalledMessage => ({
   index,
   version,

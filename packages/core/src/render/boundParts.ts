@@ -33,7 +33,6 @@ export interface BoundPartsCheck {
   readonly leftOut: () => ReadonlyArray<LeftOut>
 }
 
-/** Leaves nothing out. */
 export const keepAll: BoundPartsCheck = {
   check: (entry) => entry,
   leftOut: () => [],

@@ -50,7 +50,6 @@ const shownOf = ({ segments, shown, origins, files }: Summary, minimum: Origin |
   }
 }
 
-/** A summary as messages, and the sections of these. */
 interface SummaryShown {
   readonly messages: ReadonlyArray<Message>
   readonly sections: ReadonlyArray<Section>

@@ -12,5 +12,4 @@ export const saidBy = (term: string): string => `@${term}`
 /** It was said in this role. */
 export const saidAs = (role: string): string => `:${role}`
 
-/** Whether a term of an index is a mark. */
 export const isMark = (term: string): boolean => /^[?@:]/.test(term)

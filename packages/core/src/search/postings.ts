@@ -11,7 +11,6 @@ export interface TermPostings {
   readonly terms: ReadonlyMap<string, ArrayLike<number>>
 }
 
-/** Counts how often each term occurs. */
 export const countTerms = (terms: ReadonlyArray<string>): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>()
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)

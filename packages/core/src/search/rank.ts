@@ -57,7 +57,6 @@ const mostTerms = 32
 /** How many candidates there are at most: lower-ranked candidates are no better than chance. */
 const mostCandidates = 10_000
 
-/** A term of the query that occurs, and its weight. */
 interface WeighedTerm {
   readonly term: string
   readonly weight: number

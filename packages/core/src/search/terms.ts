@@ -202,7 +202,6 @@ const queryEnd = 4_000
 /** A query with too many terms counts with this many terms from its start and from its end. */
 const endTerms = 32
 
-/** The start and the end of a text. */
 const endsOf = (text: string): string =>
   text.length <= 2 * queryEnd ? text : `${text.slice(0, queryEnd)} ${text.slice(-queryEnd)}`
 

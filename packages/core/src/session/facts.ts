@@ -34,7 +34,6 @@ const newestOfEach = (facts: Facts): Facts => {
 const withChange = (facts: Facts, { fact: id }: Named, change: (fact: KnownFact) => KnownFact): Facts =>
   facts.some((fact) => fact.id === id) ? facts.map((fact) => (fact.id === id ? change(fact) : fact)) : facts
 
-/** The facts without one that was removed or redacted. */
 export const withoutFact = (facts: Facts, { fact }: Named): Facts => facts.filter(({ id }) => id !== fact)
 
 /** The messages that nothing new is learned from, with those of one more event. */
@@ -63,11 +62,9 @@ export const withEnd = (facts: Facts, event: FactEnded): Facts =>
     return { ...fact, ended: { until, timeSource, ...(source === undefined ? {} : { source }) } }
   })
 
-/** The facts with one that was never true. */
 export const withRetraction = (facts: Facts, event: Named): Facts =>
   withChange(facts, event, (fact) => ({ ...fact, retracted: true }))
 
-/** The facts with one that somebody has judged to be true. */
 export const withConfirmed = (facts: Facts, event: Named): Facts =>
   withChange(facts, event, (fact) => ({ ...fact, confirmed: true }))
 

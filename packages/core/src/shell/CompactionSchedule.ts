@@ -37,7 +37,6 @@ import type { SessionError } from "./Sessions.js"
 import { type Budget, type BudgetOutcome, waitForBudget } from "./waitForBudget.js"
 import { WaitingNotes } from "./WaitingNotes.js"
 
-/** What runs compactions, and the options that say when. */
 export interface ScheduleParts extends Omit<CompactionParts, "leases"> {
   readonly layers: MemoryLayers | null
   readonly mode: CompactionMode
@@ -85,7 +84,6 @@ export interface CompactionSchedule {
   ) => Effect.Effect<BudgetOutcome | undefined, SessionError>
   /** Whether a compaction is due for a state, and the mode lets it start. */
   readonly isDue: (state: SessionState, strategy: Strategy, now: number) => boolean
-  /** Forgets the timer and the failures of a session that is deleted. */
   readonly forget: (session: string) => void
 }
 

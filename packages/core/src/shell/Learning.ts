@@ -11,7 +11,6 @@ export interface Learning {
   readonly isDue: (state: SessionState) => boolean
   /** Learns from the turns that are due. When the layers fail, the turns are tried again after the next one. */
   readonly learnDue: (session: string, strategy?: Strategy) => Effect.Effect<void, SessionError>
-  /** Forgets the failures of a session that is deleted. */
   readonly forget: (session: string) => void
 }
 

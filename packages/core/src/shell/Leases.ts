@@ -55,7 +55,6 @@ export class Leases {
     return Math.min(leaseUntil, lease.time + lengthOf(running))
   }
 
-  /** Forgets a session that is deleted. */
   forget(session: string): void {
     this.seen.delete(session)
   }

@@ -41,7 +41,6 @@ export interface Load {
 /** The bounds of the time after which to come again, in milliseconds. */
 const comeAgain = { atLeast: 100, atMost: 60_000 }
 
-/** Makes the count of the appends that wait. */
 export const makeLoad = ({ appends = 10_000, appendsPerSession = 1_000 }: LoadOptions = {}): Load => {
   /** When each began, oldest first. */
   const waiting = new Set<{ readonly began: number }>()

@@ -14,7 +14,6 @@ import type { Scheduler } from "./Scheduler.js"
  */
 const shortestPause = 1_000
 
-/** Sets the timers of sessions. */
 export class NextChecks {
   private readonly failures = new Map<string, number>()
 
@@ -77,7 +76,6 @@ export class NextChecks {
     })
   }
 
-  /** Forgets the failures of a session that is deleted. */
   forget(session: string): void {
     this.failures.delete(session)
   }

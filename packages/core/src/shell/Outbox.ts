@@ -14,7 +14,6 @@ import { detached } from "./detached.js"
 import type { DispatchError, Look, Service as Dispatcher } from "@memfold/log/Dispatcher"
 import { sleepUntil } from "@memfold/log/clock"
 
-/** Hands looks over. */
 export interface Outbox {
   /** Hands a look over. It never fails. */
   readonly send: (look: Look) => Effect.Effect<void>
@@ -23,7 +22,6 @@ export interface Outbox {
    * is gone for good. Looks of other sessions do not hold it up.
    */
   readonly delivered: (session: string) => Effect.Effect<void>
-  /** Forgets a session that is deleted. */
   readonly forget: (session: string) => void
 }
 
@@ -41,7 +39,6 @@ export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never,
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const kept = new Map<string, Look>()
-    /** What waits for a look that is kept. */
     const waiting = new Map<string, Deferred.Deferred<void>>()
     let isRetrying = false
 

@@ -19,7 +19,6 @@ const near = 8 * apart
 /** How many states of a session are kept. They share most of what they consist of. */
 const mostStates = 1_024
 
-/** Of how many sessions states are kept. */
 const mostSessions = 8
 
 interface Past {
@@ -28,7 +27,6 @@ interface Past {
   readonly states: Map<number, SessionState>
 }
 
-/** The states of the past of the sessions of a log. */
 export interface PastStates {
   /** The state at a version; the newest state if the session has not reached that version. */
   readonly at: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
@@ -41,7 +39,6 @@ const keep = ({ states }: Past, state: SessionState): void => {
   if (states.size > mostStates) states.delete(states.keys().next().value ?? state.version)
 }
 
-/** The newest kept state up to a version. */
 const nearest = ({ states }: Past, version: number): SessionState | null => {
   for (let at = version; at >= Math.max(version - near, 1); at--) {
     const state = states.get(at)

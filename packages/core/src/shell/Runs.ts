@@ -21,7 +21,6 @@ export type Work<Request> = (session: string, take: () => Request) => Effect.Eff
 /** The work of a session, from when it is asked for until nothing more is. */
 interface Run<Request> {
   readonly session: string
-  /** Whether the work has to run once more. */
   again: boolean
   request: Request
   done: boolean
@@ -56,7 +55,6 @@ const moment = 5
 declare const setTimeout: (run: () => void, millis: number) => object | number
 declare const clearTimeout: (timer: ReturnType<typeof setTimeout>) => void
 
-/** The runs of all sessions. */
 export class Runs<Request> {
   /** The runs of all sessions, also of waiting sessions. */
   private readonly runs = new Map<string, Run<Request>>()
@@ -172,7 +170,6 @@ export class Runs<Request> {
     return Effect.zipRight(FiberSet.run(this.fibers, detached(this.once(run), run.span)), this.startNext)
   })
 
-  /** Works for a session once. */
   private once(run: Run<Request>): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.work(run.session, () => {

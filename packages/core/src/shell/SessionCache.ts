@@ -11,7 +11,6 @@ import { checkActiveRow } from "./projectionCheck.js"
 import { retryTransient } from "./retry.js"
 import { messageLength, stateLength } from "./textLength.js"
 
-/** What the process keeps of a session between calls. */
 export interface CachedSession {
   newest: StateInLog | null
   /** About how long its messages are, in UTF-16 code units. */
@@ -49,11 +48,9 @@ export interface Refreshed extends StateInLog {
   readonly isFree?: boolean
 }
 
-/** The cached sessions of one log. */
 export interface SessionCache {
   /** What is cached of a session, which is now the most recently used session. */
   readonly of: (session: string) => CachedSession
-  /** What is cached of a session; `undefined` if nothing is. */
   readonly peek: (session: string) => CachedSession | undefined
   /** The newest state. It asks for the head of the log first: mostly nothing is new. */
   readonly refresh: (session: string) => Effect.Effect<Refreshed, SessionError>

@@ -204,7 +204,6 @@ const ledgersIn = (
     ]
   })
 
-/** Makes what keeps the spend below the caps. */
 export const makeSpend = (sessions: Sessions, options: SpendOptions | undefined): Spend => {
   if (options === undefined) return noSpend
   const { prices = {} } = options

@@ -1,7 +1,6 @@
 /** One writer at a time in each session, within a process, in the order in which they came. */
 import { Deferred, Effect, FiberId } from "effect"
 
-/** Runs an effect when it is its turn in a session. */
 export type InTurn = <A, E>(session: string, write: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
 /** A place in the queue of a session: what it waits for, and what the next place waits for. */

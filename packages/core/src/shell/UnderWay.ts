@@ -1,7 +1,6 @@
 /** The writes that are under way when a memory is closed: they finish before its store is closed. */
 import { Deferred, Effect, FiberId, type Scope } from "effect"
 
-/** Counts the operations under way. */
 export interface UnderWay {
   /** Has an operation finish before the memory is closed. */
   readonly finished: <A, E, R>(operation: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

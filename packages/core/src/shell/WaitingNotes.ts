@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import type { Due } from "../engine/look.js"
 import { contextTokens } from "../session/SessionState.js"
 
-/** The sessions whose compaction waits for something to gain. */
 export class WaitingNotes {
   private readonly waiting = new Set<string>()
 
@@ -23,7 +22,6 @@ export class WaitingNotes {
     })
   }
 
-  /** Forgets a session that is deleted. */
   forget(session: string): void {
     this.waiting.delete(session)
   }

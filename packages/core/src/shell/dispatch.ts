@@ -23,6 +23,5 @@ export const fillOf = (
  */
 export const mostFailures = 12
 
-/** Whether compactions of a session have failed too often in a row. */
 export const isGivenUp = (state: SessionState | null): boolean =>
   (state?.failures?.count ?? 0) >= mostFailures

@@ -13,7 +13,6 @@ import { retryTransient } from "./retry.js"
 
 type Find = (state: SessionState) => boolean
 
-/** Access to the events of a session. */
 type ReadEvents = (
   session: string,
   range: { readonly toVersion: number },

@@ -17,7 +17,6 @@ interface Histories {
   readonly summariesAt: (state: SessionState) => Effect.Effect<History["summaries"], SessionError>
 }
 
-/** Reads the histories of the sessions of a log. */
 export const makeHistories = ({
   log,
   events,

@@ -24,7 +24,6 @@ export const makeId: Effect.Effect<string> = Effect.flatMap(Clock.currentTimeMil
   Effect.map(Random.next, (random) => base32(now) + base32(random * most)),
 )
 
-/** Text that {@link makeId} makes. */
 const ofMakeId = new RegExp(`^[${alphabet}]{${2 * digits}}$`)
 
 /** What {@link derivedId} has added to another id. */

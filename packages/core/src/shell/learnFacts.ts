@@ -34,14 +34,12 @@ interface Range {
   readonly to: number
 }
 
-/** Whether the messages in a range are still uncovered and unchanged. */
 const untouched = (before: SessionState, now: SessionState, { from, to }: Range): boolean => {
   for (let index = from; index < to; index++)
     if (before.uncovered.at(index) !== now.uncovered.at(index)) return false
   return true
 }
 
-/** The messages that were redacted after one version, up to another. */
 const redactedBetween = (
   sessions: Sessions,
   session: string,
@@ -60,7 +58,6 @@ const redactedBetween = (
     Effect.map((places) => [...places]),
   )
 
-/** What learning works with. */
 export interface LearningParts {
   readonly sessions: Sessions
   readonly counter: TokenCounter
@@ -97,7 +94,6 @@ export const charged = <E extends Error>(
   )
 }
 
-/** The facts that the layers find. */
 const askLayers = (parts: LearningParts, layers: MemoryLayers, turns: CompletedTurns) =>
   charged(
     layers.isFree === true ? { ...parts, spend: noSpend } : parts,

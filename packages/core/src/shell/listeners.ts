@@ -2,7 +2,6 @@
 import { type Duration, Effect, Queue, type Scope, Stream } from "effect"
 import type { Service as EventLog } from "@memfold/log/EventLog"
 
-/** Who listens to which session. */
 export interface Listeners {
   readonly tell: (session: string) => void
   /** Emits when a session may have changed; once for several changes that come together. It ends with the scope. */
@@ -12,7 +11,6 @@ export interface Listeners {
   ) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
 }
 
-/** Listeners to the sessions of a log. */
 export const makeListeners = (log: Pick<EventLog, "changes">): Listeners => {
   const queues = new Map<string, Set<Queue.Queue<void>>>()
 

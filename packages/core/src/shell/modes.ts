@@ -14,7 +14,6 @@ import type { SessionError, Sessions } from "./Sessions.js"
 /** Who runs the compactions that are due: a background fiber, another process, the writing call, only explicit calls, or none. */
 export type CompactionMode = "background" | "dispatch" | "inline" | "manual" | "off"
 
-/** A state that was looked at, and whether work is due for it. */
 export interface Looked {
   readonly due: Due
   readonly isDue: boolean
@@ -29,7 +28,6 @@ type Worked<A> = (
   strategy: Strategy,
 ) => Effect.Effect<A, SessionError>
 
-/** A mode. */
 export interface Mode {
   /** Whether compactions start by themselves, here or in another process. */
   readonly isAutomatic: boolean
@@ -37,7 +35,6 @@ export interface Mode {
   readonly isInBackground?: true
   /** Starts what is due after a write, or sets the timer for it. */
   readonly written: (looked: Looked) => Effect.Effect<unknown, SessionError>
-  /** All that is due. */
   readonly due: Worked<ReadonlyArray<CompactionOutcome>>
   /** One compaction. More may have come due meanwhile (law L11): it is checked afterwards. */
   readonly one: Worked<CompactionOutcome>

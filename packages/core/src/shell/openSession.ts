@@ -256,7 +256,6 @@ const readState = (
     return { read: yield* readAll(log, session, to, newest), snapshotVersion: null }
   })
 
-/** Called with states on the way to the one that is read. */
 export type Visit = (state: SessionState) => void
 
 /**

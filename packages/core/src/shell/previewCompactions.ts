@@ -37,7 +37,6 @@ export interface PreviewedCompactions {
   readonly idle: IdleOutcome["reason"] | null
 }
 
-/** What to preview. */
 export interface PreviewRequest {
   readonly strategy: Strategy
   /** One compaction, whether it is due or not; or all that are due. */
@@ -46,7 +45,6 @@ export interface PreviewRequest {
   readonly takeOver?: boolean | undefined
 }
 
-/** Previews compactions, from a state on. */
 export const previewCompactions = (
   parts: Omit<CompactionParts, "sessions" | "hooks">,
   start: SessionState,

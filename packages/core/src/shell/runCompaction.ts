@@ -38,7 +38,6 @@ import type { SessionError, Sessions } from "./Sessions.js"
 import { writeSummary } from "./writeSummary.js"
 import type { SummaryWriters } from "./writeText.js"
 
-/** What carries out compactions. */
 export interface CompactionParts extends SummaryWriters {
   readonly sessions: Sessions
   readonly hooks: Hooks
@@ -46,14 +45,12 @@ export interface CompactionParts extends SummaryWriters {
   readonly leases: Leases
 }
 
-/** What to compact. */
 export interface CompactionRequest {
   readonly strategy: Strategy
   /** What was found due before. It begins as it is, unless the session has changed meanwhile. */
   readonly due?: DueCompaction | undefined
   /** Compacts now, regardless of the trigger, a pause after a failure, and a pause after a revert. */
   readonly onDemand?: boolean | undefined
-  /** Instructions for the summarizer. */
   readonly instructions?: string | undefined
   /** Takes the lock from a compaction that runs. That one ends as `Lost`, and its result is thrown away. */
   readonly takeOver?: boolean | undefined
@@ -143,7 +140,6 @@ const approved = (
   )
 }
 
-/** Counts a compaction that ended. */
 const measure = (outcome: Exclude<CompactionOutcome, IdleOutcome>, millis: number): Effect.Effect<void> => {
   const { reason, strategy } = outcome.started
   const saved =

@@ -17,6 +17,5 @@ export const messageLength = ({ parts }: Message): number =>
     64,
   )
 
-/** About how long all messages of a state are. */
 export const stateLength = ({ uncovered, pinned }: SessionState): number =>
   [...pinned, ...uncovered].reduce((sum, { message }) => sum + messageLength(message), 0)

@@ -36,7 +36,6 @@ import { chunks, fitting, maxInputOf, smallestRoom } from "../engine/chunks.js"
 import { failureNotes, splitNotes } from "../engine/toolNotes.js"
 import { wholeContext } from "../engine/wholeContext.js"
 
-/** What writes summaries. */
 export interface SummaryWriters {
   readonly summarizer: Summarizer
   readonly counter: TokenCounter
@@ -46,7 +45,6 @@ export interface SummaryWriters {
   readonly contextOf: (state: SessionState, strategy: Strategy) => Effect.Effect<Context>
 }
 
-/** What writes the summary of one compaction. */
 export interface Writers extends SummaryWriters {
   readonly strategy: Strategy
 }
@@ -73,7 +71,6 @@ export interface Source {
   readonly instructions: string | undefined
 }
 
-/** Whether material is summarized apart. */
 export const isSeparate = ({ strategy }: Writers): boolean => strategy.context.trust === "separate"
 
 /**
@@ -397,5 +394,4 @@ const callSummarizer = (
 /** Whether a failure may pass. Any other failure would come again with the same input. */
 const passes = ({ reason }: SummarizerError): boolean => reason === "unavailable" || reason === "timeout"
 
-/** The pauses before a summarizer is called again. */
 const pauses = Schedule.jittered(Schedule.exponential("500 millis"))

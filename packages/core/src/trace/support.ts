@@ -56,7 +56,6 @@ interface SentenceTerms {
   readonly identifiers: ReturnType<typeof identifiersOf>
 }
 
-/** A sentence with what it consists of. */
 export interface ParsedSentence extends Sentence, SentenceTerms {}
 
 /**
@@ -137,7 +136,6 @@ export interface Ground {
   readonly days: Pick<ReadonlySet<string>, "has">
 }
 
-/** The terms of a sentence that messages have, and what they weigh. */
 interface Weights {
   readonly places: ReadonlyMap<string, Occurrences>
   readonly weights: ReadonlyMap<string, number>
@@ -182,7 +180,6 @@ const weightsOf = (
   return { places, weights, all, needed }
 }
 
-/** Weighs the terms of a sentence. */
 export const weigh = (parsed: ParsedSentence, ground: Ground): WeighedSentence => ({
   parsed,
   ground,

@@ -54,7 +54,6 @@ export type Rule =
 /** A broken rule, and the violation in words. */
 export type Problem = readonly [rule: Rule, detail: string]
 
-/** What the events before have led to. */
 export interface Before {
   readonly state: SessionState
   readonly started: CompactionStarted | null

@@ -208,6 +208,5 @@ export const eachOperation = <Operations>(
     }),
   ) as Operations
 
-/** Calls an operation of a memory by its name. */
 export const callOperation = (memory: object, name: OperationName, given: ReadonlyArray<unknown>) =>
   (memory as Readonly<Record<OperationName, Made>>)[name](...given)
