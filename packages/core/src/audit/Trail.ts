@@ -3,6 +3,7 @@
  * text of a conversation. Each entry names the SHA-256 of the record before it, so a record that is changed or taken out is found.
  */
 import { Clock, Effect, Either, Stream } from "effect"
+import { encoder } from "../event/checksum.js"
 import type { LogError, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
 import { records, storedLog } from "@memfold/log/pages"
 import { type AuditNoted, trailPrefix } from "../event/Event.js"
@@ -30,7 +31,6 @@ export const trailOf = (subject: Subject): string =>
 declare const crypto: {
   readonly subtle: { digest(algorithm: "SHA-256", data: Uint8Array): Promise<ArrayBuffer> }
 }
-declare const TextEncoder: new () => { encode(text: string): Uint8Array }
 
 const digestOf = ({
   session,
@@ -43,7 +43,7 @@ const digestOf = ({
 }: LogRecord): Effect.Effect<string> =>
   Effect.promise(async () => {
     const text = JSON.stringify([session, version, batchId, time, type, schemaVersion, data])
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
+    const digest = await crypto.subtle.digest("SHA-256", encoder.encode(text))
     return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
   })
 

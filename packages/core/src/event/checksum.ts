@@ -10,7 +10,7 @@ interface Platform {
   readonly process?: { readonly getBuiltinModule?: (name: string) => { readonly crc32?: Crc32 } }
 }
 
-const encoder = new TextEncoder()
+export const encoder = new TextEncoder()
 
 /** The remainders of all bytes, for CRC-32 with the polynomial 0xEDB88320, as in zlib. */
 const allRemainders = () =>

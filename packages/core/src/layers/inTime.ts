@@ -2,6 +2,7 @@
  * When facts are true: a pure function of what was learned. Each observation stays as it was learned, so that one whose source is
  * redacted, or on another branch, is left out with all that followed from it.
  */
+import { Array } from "effect"
 import { isBelow, type Origin } from "@memfold/message/Origin"
 import type { TimeSource } from "../event/Event.js"
 import type { KnownFact } from "../session/SessionState.js"
@@ -200,17 +201,14 @@ const known = new WeakMap<ReadonlyArray<KnownFact>, ReadonlyArray<FactInTime>>()
 export const inTime = (observed: ReadonlyArray<KnownFact>): ReadonlyArray<FactInTime> => {
   const before = known.get(observed)
   if (before !== undefined) return before
-  const slots = new Map<string, Array<KnownFact>>()
-  for (const fact of observed) {
-    if (fact.retracted === true) continue
-    const slot = slots.get(slotOf(fact))
-    if (slot === undefined) slots.set(slotOf(fact), [fact])
-    else slot.push(fact)
-  }
+  const slots = Array.groupBy(
+    observed.filter(({ retracted }) => retracted !== true),
+    slotOf,
+  )
   const order = new Map(observed.map(({ id }, position) => [id, position]))
-  const all = [...slots.values()]
+  const all = Object.values(slots)
     .flatMap((facts) => {
-      const isSingle = facts[0]?.key !== undefined
+      const isSingle = facts[0].key !== undefined
       const found = intervalsOf(facts, isSingle)
         .filter((interval) => endOf(interval) > Number.NEGATIVE_INFINITY)
         .map((interval) => factOf(interval, isSingle))

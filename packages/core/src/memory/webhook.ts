@@ -1,5 +1,6 @@
 /** A consumer of the feed that posts each event to a URL, signed as Standard Webhooks says (https://www.standardwebhooks.com). */
 import { Clock, type Duration, Effect, Schema } from "effect"
+import { encoder } from "../event/checksum.js"
 import { InvalidOption } from "../options/OptionGroup.js"
 import type { FedEvent } from "./feed.js"
 
@@ -45,7 +46,6 @@ declare const crypto: {
     sign(algorithm: "HMAC", key: Bytes, data: Uint8Array): Promise<ArrayBuffer>
   }
 }
-declare const TextEncoder: new () => { encode(text: string): Uint8Array }
 declare const URL: new (text: string) => {
   readonly protocol: string
   readonly host: string
@@ -63,7 +63,6 @@ declare const fetch: (
   readonly body: { cancel(): Promise<void> } | null
 }>
 
-const encoder = new TextEncoder()
 const base64 = (bytes: ArrayBuffer): string => btoa(String.fromCharCode(...new Uint8Array(bytes)))
 
 /** The bytes of a secret; `null` if it is none. */

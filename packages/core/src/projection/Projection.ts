@@ -15,6 +15,15 @@ export interface EventStep {
   readonly skipped: boolean
 }
 
+/** What a stored row says, which anybody can change; nothing if it is no JSON. */
+export const parsedRow = <Row>({ data }: ProjectionRow): Partial<Row> => {
+  try {
+    return (JSON.parse(data) as Row | null) ?? {}
+  } catch {
+    return {}
+  }
+}
+
 /** What is wrong with stored rows: the version of an event that they belong to, and the problem, without text of the session. */
 export interface RowProblem {
   readonly version: number

@@ -1,20 +1,12 @@
 /** The owner and the title of a session, by which a store lists it. */
 import type { Description } from "@memfold/log/Projections"
 import { noDescription } from "../session/description.js"
-import type { Projection } from "./Projection.js"
+import { parsedRow, type Projection } from "./Projection.js"
 
 /** The description since the start, and the newest version; `null` if the session was not described since. */
 interface Collected {
   readonly described: Description | null
   readonly version: number
-}
-
-const parsed = (data: string | undefined): Partial<Description> => {
-  try {
-    return data === undefined ? noDescription : ((JSON.parse(data) as Description | null) ?? {})
-  } catch {
-    return {}
-  }
 }
 
 /** The row of a description; none without an owner and a title. */
@@ -30,7 +22,7 @@ export const description: Projection<Collected> = {
       ? []
       : [{ key: "", data: JSON.stringify({ owner: described.owner, title: described.title }) }],
   problems: ([stored], { described, version }) => {
-    const { owner, title } = parsed(stored?.data)
+    const { owner, title } = stored === undefined ? noDescription : parsedRow<Description>(stored)
     const expected = described ?? noDescription
     return owner === expected.owner && title === expected.title
       ? []

@@ -7,7 +7,7 @@ import type { ProjectionRow } from "@memfold/log/EventLog"
 import type { SummaryRow, SummaryStatus } from "@memfold/log/Projections"
 import { noFiles } from "../summary/Summary.js"
 import { body, type Wording } from "../summary/Wording.js"
-import type { EventStep, Projection, RowProblem } from "./Projection.js"
+import { type EventStep, parsedRow, type Projection, type RowProblem } from "./Projection.js"
 import type { SessionState, Summary } from "../session/SessionState.js"
 
 export type { SummaryStatus } from "@memfold/log/Projections"
@@ -206,28 +206,20 @@ const fields: ReadonlyArray<readonly [field: keyof SummaryRow, name: string]> = 
   ["time", "time"],
 ]
 
-const parsed = ({ data }: ProjectionRow): Partial<SummaryRow> => {
-  try {
-    return (JSON.parse(data) as SummaryRow | null) ?? {}
-  } catch {
-    return {}
-  }
-}
-
 /** The problems of stored rows, which anybody can change. */
 export const summaryProblems = (
   stored: ReadonlyArray<ProjectionRow>,
   expected: ReadonlyArray<ProjectionRow>,
 ): ReadonlyArray<RowProblem> => {
-  const byVersion = new Map(stored.map((row) => [parsed(row).version, row]))
+  const byVersion = new Map(stored.map((row) => [parsedRow<SummaryRow>(row).version, row]))
   const versions = new Set<number | undefined>()
   const differing = expected.flatMap((row): ReadonlyArray<RowProblem> => {
-    const right = parsed(row)
+    const right = parsedRow<SummaryRow>(row)
     const { version = 0 } = right
     versions.add(version)
     const found = byVersion.get(version)
     if (found === undefined) return [{ version, detail: "the summary row of this event is missing" }]
-    const there = parsed(found)
+    const there = parsedRow<SummaryRow>(found)
     const names = fields.flatMap(([field, name]) => (there[field] === right[field] ? [] : [name]))
     if (names.length > 0)
       return [

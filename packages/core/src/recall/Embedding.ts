@@ -2,10 +2,10 @@
  * The calls of an embedder. Each has as many texts as the embedder takes, and its answer is checked and counted. After a failure,
  * searches do not call it for a while.
  */
-import { Cause, Effect, Exit, Option } from "effect"
+import { Effect } from "effect"
 import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import * as metrics from "../observe/metrics.js"
-import type { Spend } from "../shell/Spend.js"
+import { isUnavailable, type Spend } from "../shell/Spend.js"
 import { EmbedderError, type EmbedOptions, type Service as Embedder } from "./Embedder.js"
 import { Newest } from "@memfold/log/Newest"
 import { Pauses } from "./Pauses.js"
@@ -68,11 +68,6 @@ const call = (
     }),
   )
 }
-
-/** Whether no call was made at all, as far as anybody knows. */
-const isUnavailable = (exit: Exit.Exit<unknown, EmbedderError>): boolean =>
-  Exit.isFailure(exit) &&
-  Option.exists(Cause.failureOption(exit.cause), ({ reason }) => reason === "unavailable")
 
 export const makeEmbedding = (
   embedder: Embedder,

@@ -10,6 +10,7 @@ import type { Service as Embedder } from "./Embedder.js"
 import { type Embedding, makeEmbedding } from "./Embedding.js"
 import type { Postings, Source } from "./FullTextIndex.js"
 import { Intake } from "./Intake.js"
+import { whyFailed } from "../shell/logBackgroundFailure.js"
 import { Newest } from "@memfold/log/Newest"
 import { spaceOf } from "./pieces.js"
 import type { NearMessage } from "../search/rank.js"
@@ -259,17 +260,10 @@ const left = "vectors of erased messages may be left"
 const warn = (what: string, session: string, why: string) =>
   Effect.logWarning(what).pipe(Effect.annotateLogs({ session, why }))
 
-/** What comes instead of a failure, from its reason. Only typed errors are quoted: a thrown value may quote anything. */
+/** What comes instead of a failure, from its reason. */
 const unlessFailed =
   <B>(instead: (why: string) => Effect.Effect<B>) =>
   <A>(effect: Effect.Effect<A, Error>): Effect.Effect<A | B> =>
     Effect.catchAllCause(effect, (cause) =>
-      Cause.isInterruptedOnly(cause)
-        ? Effect.interrupt
-        : instead(
-            Option.match(Cause.failureOption(cause), {
-              onNone: () => "it threw",
-              onSome: ({ message }) => message,
-            }),
-          ),
+      Cause.isInterruptedOnly(cause) ? Effect.interrupt : instead(whyFailed(cause)),
     )

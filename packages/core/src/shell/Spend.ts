@@ -81,6 +81,11 @@ export class CapReached extends Schema.TaggedError<CapReached>()("CapReached", {
   }
 }
 
+/** Whether no call was made at all, as far as anybody knows. */
+export const isUnavailable = (exit: Exit.Exit<unknown, { readonly reason: string }>): boolean =>
+  exit._tag === "Failure" &&
+  Option.exists(Cause.failureOption(exit.cause), ({ reason }) => reason === "unavailable")
+
 /** Whether work ended because a cap was reached. */
 export const isCapReached = (cause: Cause.Cause<unknown>): boolean =>
   Option.exists(Cause.failureOption(cause), (error) => error instanceof CapReached)

@@ -1,11 +1,17 @@
 import { Cause, Effect, Option, Predicate } from "effect"
 import * as metrics from "../observe/metrics.js"
 
+/** The message of a typed error. Of a defect, it only says that something threw: a thrown value may quote anything. */
+export const whyFailed = (cause: Cause.Cause<unknown>): string =>
+  Option.match(Cause.failureOption(cause), {
+    onNone: () => "it threw",
+    onSome: (error) => (error instanceof Error ? error.message : "it failed"),
+  })
+
 /**
  * Logs and counts a failure of background work, since no caller waits for it. The messages stay uncovered.
  *
- * The log has the message of a typed error, which never quotes a conversation. Of a defect it only says that something
- * threw, because a thrown value may quote anything.
+ * The log has the message of a typed error, which never quotes a conversation.
  */
 export const logBackgroundFailure =
   (session: string) =>
@@ -20,10 +26,7 @@ export const logBackgroundFailure =
       Effect.logError("a compaction could not run").pipe(
         Effect.annotateLogs({
           session,
-          why: Option.match(Cause.failureOption(cause), {
-            onNone: () => "it threw",
-            onSome: (error) => (error instanceof Error ? error.message : "it failed"),
-          }),
+          why: whyFailed(cause),
         }),
       ),
     )

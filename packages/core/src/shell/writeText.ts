@@ -2,7 +2,7 @@
  * Calls the summarizers for one text: with input in chunks that fit their windows, with retries and a timeout, and with each
  * summarizer's fallback. What was finished is kept when the rest fails.
  */
-import { Cause, Duration, Effect, Either, Exit, Option, Schedule, Schema } from "effect"
+import { Duration, Effect, Either, Exit, Schedule, Schema } from "effect"
 import { breathe, inSteps } from "@memfold/log/breathe"
 import { noFiles, ProviderData, type Segment } from "../summary/Summary.js"
 import type { Message } from "@memfold/message/Message"
@@ -31,7 +31,7 @@ import {
 import type { Assignment } from "../engine/Composition.js"
 import type { FailureNotes } from "../policy/ToolNotes.js"
 import type { CompactionSettings } from "./CompactionSettings.js"
-import type { CallTokens, Spend } from "./Spend.js"
+import { type CallTokens, isUnavailable, type Spend } from "./Spend.js"
 import { chunks, fitting, maxInputOf, smallestRoom } from "../engine/chunks.js"
 import { failureNotes, splitNotes } from "../engine/toolNotes.js"
 import { wholeContext } from "../engine/wholeContext.js"
@@ -327,11 +327,7 @@ const costOf = (
     return usage ?? { input: inputTokens(counter, request), output: counter.count(text) }
   }
   // A summarizer that could not be called has cost nothing. What a call wrote that was broken off, nobody knows.
-  const isUnavailable = Option.exists(
-    Cause.failureOption(exit.cause),
-    ({ reason }) => reason === "unavailable",
-  )
-  return isUnavailable ? { input: 0, output: 0 } : most
+  return isUnavailable(exit) ? { input: 0, output: 0 } : most
 }
 
 /** What a prompt says besides the conversation, in tokens: the prompts of `Prompt` have some 300. */
@@ -363,9 +359,12 @@ const callSummarizer = (
             costOf(counter, request, most, exit),
           )
           .pipe(
-            Effect.catchTag("CapReached", ({ message }) => refuse("spend-reached", message)),
-            // Without the count, nobody knows whether the call may be made.
-            Effect.catchTags({ LogError: uncounted, DamagedEvent: uncounted }),
+            Effect.catchTags({
+              CapReached: ({ message }) => refuse("spend-reached", message),
+              // Without the count, nobody knows whether the call may be made.
+              LogError: uncounted,
+              DamagedEvent: uncounted,
+            }),
           )
   const checked = Effect.flatMap(paid, (result) => {
     if (typeof result !== "object" || result === null)
