@@ -19,6 +19,8 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   }
 }
 
+type Checked = Exit.Exit<void, InvalidInput>
+
 /** Fails with what is wrong with an argument. */
 export const refuse = (session: string, detail: string): Exit.Exit<never, InvalidInput> =>
   Exit.fail(new InvalidInput({ session, detail }))
@@ -145,15 +147,15 @@ const wrongName = (session: string, given: unknown, detail: string): Exit.Exit<n
 }
 
 /** Fails with what an argument must be, unless it is that. */
-const must = (isRight: boolean, session: string, detail: string): Exit.Exit<void, InvalidInput> =>
+const must = (isRight: boolean, session: string, detail: string): Checked =>
   isRight ? Exit.void : refuse(session, detail)
 
 /** A session id is any text but an empty one. There is no default. */
-export const checkSession = (session: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkSession = (session: unknown): Checked =>
   isName(session) ? Exit.void : wrongName("", session, "A session id is required: a text that is not empty")
 
 /** An idempotency key is any text but an empty one: two batches with an empty key would count as the same. */
-export const checkIdempotencyKey = (session: string, key: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkIdempotencyKey = (session: string, key: unknown): Checked =>
   isName(key) ? Exit.void : wrongName(session, key, "An idempotency key must be a text that is not empty")
 
 /** Whether a value is a whole number, `least` or more. */
@@ -161,19 +163,14 @@ export const isCount = (value: unknown, least = 0): boolean =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= least
 
 /** A message index, a number of messages, or a version. */
-export const checkCount = (
-  session: string,
-  name: string,
-  value: unknown,
-  least = 0,
-): Exit.Exit<void, InvalidInput> =>
+export const checkCount = (session: string, name: string, value: unknown, least = 0): Checked =>
   must(isCount(value, least), session, `"${name}" must be a whole number, ${least} or more`)
 
 /** The last moment that a date can say, in milliseconds since the epoch; the first one is as far before it. */
 const lastTime = 8.64e15
 
 /** A time in milliseconds since the epoch, before or behind it. */
-export const checkTime = (session: string, name: string, value: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkTime = (session: string, name: string, value: unknown): Checked =>
   must(
     isCount(value, -lastTime) && (value as number) <= lastTime,
     session,
@@ -181,7 +178,7 @@ export const checkTime = (session: string, name: string, value: unknown): Exit.E
   )
 
 /** The name of a message: an index, or a version. The operation checks later whether there is such a message. */
-export const checkMessageName = (session: string, name: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkMessageName = (session: string, name: unknown): Checked =>
   typeof name === "number"
     ? Exit.void
     : checkCount(
@@ -191,18 +188,14 @@ export const checkMessageName = (session: string, name: unknown): Exit.Exit<void
       )
 
 /** The id of a summary. The operation checks later whether the summary exists. */
-export const checkSummary = (
-  session: string,
-  name: string,
-  summary: unknown,
-): Exit.Exit<void, InvalidInput> =>
+export const checkSummary = (session: string, name: string, summary: unknown): Checked =>
   must(typeof summary === "string", session, `"${name}" must be the id of a summary, a text`)
 
 const Count = Schema.NonNegativeInt
 const Prefix = Schema.Struct({ version: Count, total: Count, head: Schema.String })
 
 /** The prefix of a context. Whether it is still the session's is decided at the append. */
-export const checkPrefix = (session: string, prefix: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkPrefix = (session: string, prefix: unknown): Checked =>
   must(
     Either.isRight(Schema.decodeUnknownEither(Prefix)(prefix)),
     session,
@@ -210,7 +203,7 @@ export const checkPrefix = (session: string, prefix: unknown): Exit.Exit<void, I
   )
 
 /** The origin of messages that do not say it. */
-export const checkOrigin = (session: string, origin: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkOrigin = (session: string, origin: unknown): Checked =>
   must(Schema.is(Origin)(origin), session, `"origin" must be one of ${Origin.literals.join(", ")}`)
 
 /** Whether a value is a duration above 0. */
@@ -218,10 +211,7 @@ const isLength = (value: unknown): boolean =>
   Option.exists(Duration.decodeUnknown(value), (length) => Duration.toMillis(length) > 0)
 
 /** The first version and the interval of a subscription; a name that is no option is a typing mistake. */
-export const checkSubscription = (
-  session: string,
-  options: SubscribeOptions | undefined,
-): Exit.Exit<void, InvalidInput> => {
+export const checkSubscription = (session: string, options: SubscribeOptions | undefined): Checked => {
   if (options === undefined) return Exit.void
   if (typeof options !== "object" || options === null) return refuse(session, "the options must be an object")
   const { fromVersion, pollInterval, ...others } = options
@@ -233,7 +223,7 @@ export const checkSubscription = (
 }
 
 /** Where a reader of the feed begins, and how it goes on. */
-export const checkFeed = (options: FeedRange = {}): Exit.Exit<void, InvalidInput> => {
+export const checkFeed = (options: FeedRange = {}): Checked => {
   const { after, pollInterval = 1 } = options
   if (after !== undefined && (typeof after !== "string" || after === ""))
     return refuse("", '"after" must be the `position` of an event')
@@ -244,7 +234,7 @@ export const checkFeed = (options: FeedRange = {}): Exit.Exit<void, InvalidInput
 export const checkConsumer = (
   group: unknown,
   { batch, attempts, lease = 1, pollInterval = 1 }: ConsumeOptions = {},
-): Exit.Exit<void, InvalidInput> => {
+): Checked => {
   if (!isName(group)) return refuse("", "a group has a name: a text that is not empty")
   for (const [name, count] of Object.entries({ batch, attempts }))
     if (count !== undefined && !isCount(count, 1))
@@ -255,16 +245,13 @@ export const checkConsumer = (
 }
 
 /** The versions that `events` reads. */
-export const checkRange = (
-  session: string,
-  { fromVersion, toVersion }: ReadOptions = {},
-): Exit.Exit<void, InvalidInput> =>
+export const checkRange = (session: string, { fromVersion, toVersion }: ReadOptions = {}): Checked =>
   Exit.zipRight(
     fromVersion === undefined ? Exit.void : checkCount(session, "fromVersion", fromVersion),
     toVersion === undefined ? Exit.void : checkCount(session, "toVersion", toVersion),
   )
 
-export const checkRecall = (session: string, recall: unknown): Exit.Exit<void, InvalidInput> => {
+export const checkRecall = (session: string, recall: unknown): Checked => {
   if (typeof recall !== "object" || recall === null) return refuse(session, '"recall" must be an object')
   const { tokens, ...others } = recall as Readonly<Record<string, unknown>>
   const [unknown] = Object.keys(others)
@@ -272,7 +259,7 @@ export const checkRecall = (session: string, recall: unknown): Exit.Exit<void, I
   return tokens === undefined ? Exit.void : checkCount(session, "recall.tokens", tokens)
 }
 
-export const checkSearched = (session: string, messages: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkSearched = (session: string, messages: unknown): Checked =>
   must(
     messages === "all" || messages === "outside-context",
     session,
@@ -285,10 +272,7 @@ const isTimeZone = (name: unknown): boolean =>
   Option.isSome(Option.liftThrowable(() => new Intl.DateTimeFormat("en-US", { timeZone: name }))())
 
 /** The times between which messages are found, and the time zone of the words of a query. */
-export const checkTimes = (
-  session: string,
-  { after, before, timeZone }: TimeOptions,
-): Exit.Exit<void, InvalidInput> => {
+export const checkTimes = (session: string, { after, before, timeZone }: TimeOptions): Checked => {
   for (const [name, time] of Object.entries({ after, before }))
     if (time !== undefined && (typeof time !== "number" || !Number.isFinite(time)))
       return refuse(
@@ -302,21 +286,21 @@ export const checkTimes = (
     : refuse(session, '"timeZone" must be the name of a time zone, such as "Europe/Vienna"')
 }
 
-export const checkWithout = (sessions: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkWithout = (sessions: unknown): Checked =>
   must(
     Array.isArray(sessions) && sessions.every((one) => typeof one === "string"),
     "",
     '"without" must be a list of session ids',
   )
 
-export const checkText = (session: string, name: string, value: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkText = (session: string, name: string, value: unknown): Checked =>
   must(typeof value === "string", session, `"${name}" must be a text`)
 
 /** The most characters of an owner or a title: they stand in lists, and owners in the keys of stores. */
 const mostDescribed = 1_000
 
 /** An owner or a title: a text that is not empty, or `null` to remove it. */
-export const checkDescription = (session: string, change: unknown): Exit.Exit<void, InvalidInput> => {
+export const checkDescription = (session: string, change: unknown): Checked => {
   const given = typeof change === "object" && change !== null ? (change as Record<string, unknown>) : {}
   const wrong = ["owner", "title"].find((name) => !isDescribing(given[name]))
   return wrong === undefined
@@ -331,7 +315,7 @@ export const checkDescription = (session: string, change: unknown): Exit.Exit<vo
 const isDescribing = (value: unknown): boolean =>
   value === undefined || value === null || (isName(value) && value.length <= mostDescribed)
 
-export const checkOwner = (owner: unknown): Exit.Exit<void, InvalidInput> =>
+export const checkOwner = (owner: unknown): Checked =>
   typeof owner === "string" && isDescribing(owner)
     ? Exit.void
     : wrongName("", owner, "An owner is required: a text that is not empty")
