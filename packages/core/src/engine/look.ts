@@ -3,7 +3,6 @@ import { type Decision, decide, type DecideOptions, nextCheck, type Plan } from 
 import type { Strategy } from "../policy/Strategy.js"
 import type { SessionState } from "../session/SessionState.js"
 
-/** A compaction that is due for a state, and its plan. */
 export interface DueCompaction {
   readonly _tag: "Compact"
   readonly state: SessionState

@@ -143,7 +143,6 @@ const decodeEvent = (data: unknown) => Schema.decodeUnknownEither(Event)(data)
 const isExactEvent = exactCheck(Event)
 const isActor = exactCheck(Actor)
 
-/** The data of an event for the log. */
 const dataOf = (event: Event): object => {
   if (event._tag === "MessageAppended") {
     const data = toData(event)

@@ -7,7 +7,6 @@ import type { MemoryParts } from "./MemoryParts.js"
 import type { MemoryError, StrategyOptions } from "./MemoryOptions.js"
 import { readState } from "./readState.js"
 
-/** The options of a call, whichever compactions it asks for. */
 interface CompactRequest extends StrategyOptions {
   readonly which?: "next" | "due" | "all"
   readonly instructions?: string | undefined

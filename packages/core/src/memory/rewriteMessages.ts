@@ -42,7 +42,6 @@ export interface Rewritten {
   readonly total: number
 }
 
-/** How a conversation is rewritten. */
 export interface RewriteRequest {
   readonly strategy: Strategy
   readonly idempotencyKey?: string | undefined

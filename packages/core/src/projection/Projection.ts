@@ -6,7 +6,6 @@ import type { RecordedEvent } from "../event/EventCodec.js"
 import type { ProjectionRow } from "@memfold/log/EventLog"
 import type { SessionState } from "../session/SessionState.js"
 
-/** An event with the states before and after it. */
 export interface EventStep {
   readonly recorded: RecordedEvent
   readonly before: SessionState

@@ -9,7 +9,6 @@ import type { Service as VectorIndex } from "@memfold/log/VectorIndex"
 
 /** The sessions that are being taken into a vector index. */
 export class Intake {
-  /** What is being taken in at this moment, by session. */
   private readonly underWay = new Map<string, Deferred.Deferred<void, TakeInError>>()
   /** The sessions whose index could not be written. */
   private readonly pauses = new Pauses()

@@ -113,7 +113,6 @@ export class OwnedIndex {
     return this.forgotten
   }
 
-  /** Whether a session is in the index as it is now. */
   has(info: SessionInfo): boolean {
     const slot = this.slots.get(info.session)
     return slot !== undefined && isSame(slot.info, info)
@@ -125,7 +124,6 @@ export class OwnedIndex {
     this.refused.set(session, { version, updatedTime, createdTime })
   }
 
-  /** Whether a session was refused as it is now. */
   isRefused(info: SessionInfo): boolean {
     const refused = this.refused.get(info.session)
     return refused !== undefined && isSame(refused, info)

@@ -6,7 +6,6 @@ import type { IndexError, Source } from "./FullTextIndex.js"
 import { divergence, type Gap } from "../session/branches.js"
 import { SessionIndex, type Start } from "./SessionIndex.js"
 
-/** The index of the events behind the stored parts. */
 export class Tail extends SessionIndex {
   constructor(
     start: Start,

@@ -43,13 +43,11 @@ export interface Searched<E = SessionError> {
   readonly heading: string | null
 }
 
-/** A session that has candidates, and what was chosen of it. */
 interface Opened<E> extends Searched<E> {
   readonly chosen: Set<number>
   readonly days: Set<string>
 }
 
-/** A message that was chosen, and which of the sessions it is in. */
 interface ChosenMessage {
   readonly source: number
   readonly one: RecalledMessage

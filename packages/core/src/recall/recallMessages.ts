@@ -38,7 +38,6 @@ export interface Recalled {
   readonly unsearched?: number
 }
 
-/** How to search. */
 export interface RecallRequest {
   readonly query: string
   /** The most tokens of the result. */
@@ -53,7 +52,6 @@ export interface RecallRequest {
   readonly question?: string
 }
 
-/** What recall needs to read a session. */
 export interface Reading {
   /** Reads a session when there is a place: whoever reads one holds its messages, and whoever waits should hold none. */
   readonly inPlace: InPlace

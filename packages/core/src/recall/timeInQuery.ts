@@ -4,7 +4,6 @@
  */
 import { type Calendar, type CalendarDay, calendarOf, type TimeSpan } from "./TimeSpan.js"
 
-/** A query without its words of time, and the span that they name. */
 export interface TimedQuery {
   readonly words: string
   readonly span: TimeSpan

@@ -140,7 +140,6 @@ const weigh = (
 
 interface Ranking {
   readonly terms: ReadonlyArray<WeighedTerm>
-  /** How many terms a text has on average. */
   readonly average: number
   /** The weight of the terms that some bits stand for, as a part of the weight of all. */
   readonly covered: (bits: number) => number
@@ -169,7 +168,6 @@ const coveredBy = (terms: ReadonlyArray<WeighedTerm>): Ranking["covered"] => {
   )
 }
 
-/** The texts that one of some speakers said. */
 export const saidBySpeakers = (
   { terms }: Pick<TermPostings, "terms">,
   speakers: ReadonlySet<string>,

@@ -33,7 +33,6 @@ export class NextChecks {
       : this.checkAt(due.state.session, { strategy }, Math.max(due.lookAgainAt, earliest))
   }
 
-  /** Sets the timer after a run, from what was found due at its end. */
   afterRun(due: Due, strategy: Strategy, now: number): Effect.Effect<void> {
     this.failures.delete(due.state.session)
     return this.afterLook(due, strategy, now + shortestPause)

@@ -6,7 +6,6 @@ import { Duration, Effect, FiberSet, type Scope } from "effect"
 import { Runs, type Work } from "./Runs.js"
 import { makeTimers } from "./Timers.js"
 
-/** Runs work for sessions in the background, at most one run per session at a time. */
 export interface Scheduler<Request> extends Pick<Runs<Request>, "checkNow" | "checkSoon" | "whenIdle"> {
   /**
    * Starts the work at a time in milliseconds since the epoch. A session has one timer, with the earliest time. With Effect's

@@ -112,7 +112,6 @@ export interface Spend {
   readonly waitsUntil: (session: string) => number
 }
 
-/** The id of the log that counts what all sessions spend. */
 const totalLog = "memfold:spend"
 
 /**
@@ -184,7 +183,6 @@ const refusalOf = (ledger: Ledger, spent: SessionState["spent"], now: number): R
 /** What a call costs that was not made. */
 const nothing: Amount = { tokens: 0, dollars: 0 }
 
-/** What a step appends to a log that counts, and its answer. */
 interface Counted<A> {
   readonly event: SpendCharged | SpendCapReached | null
   readonly answer: A

@@ -6,7 +6,6 @@ import { TimerQueue } from "./TimerQueue.js"
 
 /** The timers of sessions. With Effect's live clock, they do not keep the program from ending. */
 export interface Timers<Value> {
-  /** Sets a session's timer, in milliseconds since the epoch. The earlier time and the newer value are kept. */
   readonly set: (session: string, time: number, value: Value) => Effect.Effect<void>
   readonly delete: (session: string) => void
   /** Stops all timers. None can be set any more. */

@@ -9,7 +9,6 @@ import { activeRow, summaries, summaryProblems } from "../projection/summaries.j
 import type { SessionState } from "../session/SessionState.js"
 import { readEvents, replay } from "./replay.js"
 
-/** The problems of stored rows, and the rows as the log has them at a position. */
 export interface Comparison {
   readonly at: LogPosition
   readonly rows: ReadonlyArray<ProjectionRow>

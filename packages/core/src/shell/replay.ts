@@ -110,7 +110,6 @@ export const readEvents = (
 /** Collects something else during a fold, from each event and the states before and after it. */
 export type Collector<A> = Pick<Projection<A>, "start" | "step">
 
-/** A state, the last event in it, and the collected result. */
 export interface Replayed<A> {
   readonly state: SessionState
   readonly last: RecordedEvent | null

@@ -50,7 +50,6 @@ export interface MessageRange {
 
 const sizeOf = ({ from, to }: MessageRange): number => Math.max(to - from, 1)
 
-/** What a sentence consists of: its terms, and the terms of its identifiers. */
 interface SentenceTerms {
   readonly terms: ReadonlyArray<string>
   readonly identifiers: ReturnType<typeof identifiersOf>
