@@ -45,7 +45,7 @@ export interface FileNotes {
  *
  * @example
  * ```ts
-import { ToolNotes } from "@memfold/core"
+ * import { ToolNotes } from "@memfold/core"
  *
  * export const toolNotes: ToolNotes.ToolNotes = {
  *   failures: { maxFailures: 8, maxCharacters: 240 },
