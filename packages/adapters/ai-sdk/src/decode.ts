@@ -2,22 +2,18 @@
 import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import { type Form, metadataOf, ownData } from "./form.js"
+import { type Form, itemsIn, metadataOf } from "./form.js"
 import { decodePart } from "./parts.js"
 import { decodeUI } from "./ui/decode.js"
 import { messages, uiMessages, type WireMessage, type WireUIMessage } from "./wire.js"
 
-const checkModelMessage = Codec.checkMessage<WireMessage>(messages)
-const checkUIMessage = Codec.checkMessage<WireUIMessage>(uiMessages)
+const checkModelMessage = Codec.checkMessage<WireMessage>(messages, "ai-sdk")
+const checkUIMessage = Codec.checkMessage<WireUIMessage>(uiMessages, "ai-sdk")
 
 const isUIMessage = (input: unknown): boolean =>
   Codec.isFields(input) && input["content"] === undefined && Array.isArray(input["parts"])
 
 const isPlainText = (part: Message.Part): boolean => part.type === "text" && part.providerData === undefined
-
-/** Parts that are bound, and that the provider knows by an id which other parts refer to. */
-const itemsOf = (parts: ReadonlyArray<Message.Part>): number =>
-  parts.filter((part) => part.type === "opaque" && part.bound === true && ownData(part) !== undefined).length
 
 const decodeModelMessage = (raw: WireMessage): Message.Message => {
   const { role, content } = raw
@@ -28,11 +24,10 @@ const decodeModelMessage = (raw: WireMessage): Message.Message => {
   const asText = typeof content === "string" || role === "tool"
   const { content: _content, ...outside } = raw
   const { json, special } = Codec.freeze(outside)
-  const items = itemsOf(parts)
   const form: { readonly [K in keyof Form]: Form[K] | undefined } = {
     content:
       !asText && (parts.length === 0 || (parts.length === 1 && isPlainText(parts[0]!))) ? "parts" : undefined,
-    items: items === 0 ? undefined : items,
+    items: itemsIn(parts) || undefined,
     fields: Codec.rest(json as Codec.Fields, { role }),
     special,
   }
@@ -42,13 +37,11 @@ const decodeModelMessage = (raw: WireMessage): Message.Message => {
 /** The input is no message of the AI SDK: see `DecodeError` of `@memfold/codec` for the fields. */
 export class AiSdkDecodeError extends Codec.DecodeError<AiSdkDecodeError>()("AiSdkDecodeError") {}
 
-const decoder = Codec.decoder(AiSdkDecodeError, (input) => {
-  const foreign = Codec.foreignProblem(input, "ai-sdk")
-  if (foreign !== undefined) return Either.left<Codec.Problem>(foreign)
-  return isUIMessage(input)
+const decoder = Codec.decoder(AiSdkDecodeError, (input) =>
+  isUIMessage(input)
     ? Either.flatMap(checkUIMessage(input), (raw) => Codec.asJson(() => decodeUI(raw)))
-    : Either.flatMap(checkModelMessage(input), (raw) => Codec.asJson(() => [decodeModelMessage(raw)]))
-})
+    : Either.flatMap(checkModelMessage(input), (raw) => Codec.asJson(() => [decodeModelMessage(raw)])),
+)
 
 /**
  * Decodes a `ModelMessage` or a `UIMessage`; a wrong one, or one of another library, is an `AiSdkDecodeError`. A model

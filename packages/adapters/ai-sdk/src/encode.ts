@@ -2,7 +2,7 @@
 import * as Codec from "@memfold/codec"
 import { Message } from "@memfold/core"
 import type { ModelMessage } from "ai"
-import { formOf, ownData, partFormOf } from "./form.js"
+import { formOf, itemsIn, ownData, partFormOf } from "./form.js"
 import { encodePart, finished, resultPart } from "./parts.js"
 
 /** A major version of `ai`. */
@@ -226,11 +226,8 @@ class Encoder {
 
   private parts(role: Message.Role, message: Message.Message, position: number): ReadonlyArray<Codec.Fields> {
     const { items = 0 } = formOf(message)
-    const left = message.parts.filter(
-      (part) => part.type === "opaque" && part.bound === true && ownData(part) !== undefined,
-    )
     // OpenAI refuses an item whose reasoning is missing, but takes what it says.
-    const isLeft = left.length < items
+    const isLeft = itemsIn(message.parts) < items
     return message.parts.flatMap((part) => {
       const written =
         role === "tool" && part.type === "tool-result" ? [this.result(part)] : this.part(role, part)
@@ -257,14 +254,8 @@ class Encoder {
       if (message.parts.some(({ type }) => type === "text")) this.omissions.add("text")
       return []
     }
-    const [first] = content
-    const asText =
-      role !== "tool" &&
-      form.content !== "parts" &&
-      content.length === 1 &&
-      first?.["type"] === "text" &&
-      Object.keys(first).length === 2
-    const written = Codec.restore({ role, content: asText ? first["text"] : content }, form.fields)
+    const text = role === "tool" || form.content === "parts" ? undefined : Codec.plainText(content)
+    const written = Codec.restore({ role, content: text ?? content }, form.fields)
     return [{ ...(Codec.thaw(written, form.special) as EncodedMessage), content: written["content"] }]
   }
 }

@@ -66,7 +66,7 @@ export const PartForm = Schema.Struct({
 })
 export type PartForm = typeof PartForm.Type
 
-export const { formOf, metadataOf, opaque, ownData, partFormOf, withForm } = Codec.forms(
+export const { formOf, itemsIn, metadataOf, opaque, ownData, partFormOf, withForm } = Codec.forms(
   "ai-sdk",
   Form,
   PartForm,

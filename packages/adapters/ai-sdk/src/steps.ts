@@ -1,5 +1,5 @@
 /** What the AI SDK hands to its callbacks, as far as versions 5, 6 and 7 have it in common. */
-import { isFields, randomId } from "@memfold/codec"
+import { isFields, randomId, usageOf as countedIn } from "@memfold/codec"
 import type { ModelMessage, UIMessage } from "ai"
 import { Effect } from "effect"
 
@@ -51,11 +51,8 @@ export interface EndOfPage {
 
 /** The usage of a step: the tokens that the model produced and that stay in the conversation, and the prompt's tokens. */
 export const usageOf = (usage: StepUsage | undefined) => {
-  const { inputTokens: input, outputTokens } = usage ?? {}
-  const reasoning = usage?.outputTokenDetails?.reasoningTokens ?? usage?.reasoningTokens ?? 0
-  const isCount = (count: number | undefined): count is number => Number.isSafeInteger(count) && count! >= 0
-  if (!isCount(outputTokens)) return undefined
-  return { output: Math.max(outputTokens - reasoning, 0), ...(isCount(input) ? { input } : {}) }
+  const { inputTokens, outputTokens, outputTokenDetails, reasoningTokens } = usage ?? {}
+  return countedIn(inputTokens, outputTokens, outputTokenDetails?.reasoningTokens ?? reasoningTokens).usage
 }
 
 const messagesOf = (step: Step): ReadonlyArray<ModelMessage> => step.response.messages ?? []

@@ -7,12 +7,7 @@ import { metadataOf, opaque, withForm, type Form } from "./form.js"
 import { toArguments } from "./input.js"
 import { messages, system, type WireBlock, type WireContent, type WireMessage } from "./wire.js"
 
-const checkShape = Codec.checkMessage<WireMessage>(messages)
-
-const check = (input: unknown): Either.Either<WireMessage, Codec.Problem> => {
-  const foreign = Codec.foreignProblem(input, "anthropic")
-  return foreign === undefined ? checkShape(input) : Either.left(foreign)
-}
+const check = Codec.checkMessage<WireMessage>(messages, "anthropic")
 
 const isPlainText = (block: WireBlock | undefined): boolean =>
   block?.type === "text" && Codec.rest(block, { type: "text", text: "" }) === undefined
@@ -96,20 +91,13 @@ const decodeUser = (content: WireContent) => {
 const decodeSystemContent = (content: WireContent): ReadonlyArray<Message.Part> =>
   asBlocks(content).map((block) => spoken(block, "system"))
 
-const Count = Schema.NonNegativeInt
-const Usage = Schema.Struct({
-  input_tokens: Count,
-  output_tokens: Count,
-  cache_creation_input_tokens: Schema.optional(Schema.NullOr(Count)),
-  cache_read_input_tokens: Schema.optional(Schema.NullOr(Count)),
-})
-
 /** Cached tokens are counted apart by the API, but they are part of the prompt. */
 const usageOf = (raw: WireMessage): { readonly usage?: Message.Usage } => {
   const usage = raw["usage"]
-  if (raw.role !== "assistant" || !Schema.is(Usage)(usage)) return {}
-  const cached = (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
-  return { usage: { input: usage.input_tokens + cached, output: usage.output_tokens } }
+  if (raw.role !== "assistant" || !Codec.isFields(usage)) return {}
+  const { input_tokens: input, cache_creation_input_tokens: written, cache_read_input_tokens: read } = usage
+  const cached = [written, read].filter(Codec.isCount).reduce((sum, one) => sum + one, 0)
+  return Codec.isCount(input) ? Codec.usageOf(input + cached, usage["output_tokens"]) : {}
 }
 
 const responseFields = new Set([

@@ -354,9 +354,8 @@ class Encoder {
 
 /** A string where one text is all there is. */
 const contentOf = (blocks: ReadonlyArray<Block>, form: Form["content"]): unknown => {
-  const first = blocks[0]?.fields
-  const plain = blocks.length === 1 && first?.["type"] === "text" && Object.keys(first).length === 2
-  return plain && form !== "blocks" ? first["text"] : blocks.map(({ fields }) => fields)
+  const content = blocks.map(({ fields }) => fields)
+  return form === "blocks" ? content : (Codec.plainText(content) ?? content)
 }
 
 /** Whose turn it is; a compaction of the API may stand first. */

@@ -1,6 +1,6 @@
 /** Reasoning that is bound to what stands before it, where a later system message is sent in front of all. */
 import { Message } from "@memfold/message"
-import type { Omitted } from "./Omitted.js"
+import { leavingOut, type Sendable } from "./leavingOut.js"
 
 /**
  * The messages without bound parts from before a system message in the midst of the conversation. A format that has system
@@ -17,20 +17,9 @@ import type { Omitted } from "./Omitted.js"
  * console.log(withoutEarlierThoughts(given).omitted) // [{ message: 1, part: "reasoning" }]
  * ```
  */
-export const withoutEarlierThoughts = (
-  messages: ReadonlyArray<Message.Message>,
-): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Omitted> } => {
+export const withoutEarlierThoughts = (messages: ReadonlyArray<Message.Message>): Sendable => {
   const begin = messages.findIndex(({ role }) => role !== "system")
   const last = messages.findLastIndex(({ role }) => role === "system")
   if (begin === -1 || last < begin) return { messages, omitted: [] }
-  const omitted: Array<Omitted> = []
-  return {
-    messages: messages.map((message, position) => {
-      if (position > last || !message.parts.some(Message.isBound)) return message
-      for (const part of message.parts)
-        if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
-      return { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
-    }),
-    omitted,
-  }
+  return leavingOut(messages, (part, _message, position) => position <= last && Message.isBound(part))
 }

@@ -22,6 +22,8 @@ export interface Forms<Form, PartForm> {
   readonly opaque: (data: unknown, bound?: boolean) => Message.Opaque
   /** The data of an opaque part of this format; `undefined` for any other part. */
   readonly ownData: (part: Message.Part) => Fields | undefined
+  /** How many parts are bound, and known to the provider by an id that other parts refer to. */
+  readonly itemsIn: (parts: ReadonlyArray<Message.Part>) => number
 }
 
 const saysNothing = (value: unknown): boolean =>
@@ -78,6 +80,8 @@ export const forms = <Form extends object, PartForm extends object>(
     const found = providerData?.[provider]
     return isPartForm(found) ? found : ({} as PartForm)
   }
+  const ownData = (part: Message.Part) =>
+    part.type === "opaque" && part.provider === provider ? (part.data as Fields | undefined) : undefined
   return {
     formOf: ({ metadata }) => {
       const found = metadata?.[provider]
@@ -94,7 +98,9 @@ export const forms = <Form extends object, PartForm extends object>(
       return providerData === undefined ? part : { ...part, providerData }
     },
     opaque: (data, bound = false) => ({ type: "opaque", provider, data, ...(bound ? { bound } : {}) }),
-    ownData: (part) =>
-      part.type === "opaque" && part.provider === provider ? (part.data as Fields | undefined) : undefined,
+    ownData,
+    itemsIn: (parts) =>
+      parts.filter((part) => part.type === "opaque" && part.bound === true && ownData(part) !== undefined)
+        .length,
   }
 }

@@ -26,6 +26,8 @@ export { foreignProblem, type Library } from "./foreign.js"
 export { accepting, type Forms, forms, JsonFields } from "./forms.js"
 export { withoutEarlierThoughts } from "./earlierThoughts.js"
 export { inPlace, type Unplaced } from "./inPlace.js"
+export { leavingOut, type Sendable } from "./leavingOut.js"
+export { plainText } from "./plainText.js"
 export { authorName, toolName } from "./requestName.js"
 export { hasOption, signerIn } from "./providerOptions.js"
 export { withPairId } from "./pairIds.js"
@@ -40,7 +42,6 @@ export {
   noOutput,
   opening,
   redactedThinking,
-  type Sendable,
   sendable,
   unsaid,
 } from "./toSend.js"
@@ -70,7 +71,9 @@ export {
 export { isTooMuch, isUnreadable, type Measured, measured, mostMeasured } from "./measured.js"
 export { argumentsOf, objectArguments, objectOf, rawArguments, valueIn } from "./callArguments.js"
 export { type Answer, type AskedModel, type ModelOptions, modelSummarizer } from "./modelSummarizer.js"
-export { checkMessage, kindOf, type Problem, problemOf } from "./problem.js"
+export { checkMessage } from "./checkMessage.js"
+export { kindOf, type Problem, problemOf } from "./problem.js"
+export { isCount, usageOf } from "./usage.js"
 export { wellFormed } from "./wellFormed.js"
 export { goBack } from "./goBack.js"
 export { BranchLeft, type PlaceOfCall, isLeft } from "./leftBranch.js"

@@ -1,6 +1,6 @@
 /** Calls of tools in messages that are not the assistant's: no provider has a place for them. */
 import type { Message } from "@memfold/message"
-import type { Omitted } from "./Omitted.js"
+import { leavingOut, type Sendable } from "./leavingOut.js"
 
 const isMisplaced = ({ role, parts }: Message.Message): boolean =>
   role !== "assistant" && parts.some(({ type }) => type === "tool-call")
@@ -19,28 +19,15 @@ const isMisplaced = ({ role, parts }: Message.Message): boolean =>
  * console.log(withoutMisplacedCalls(given).omitted.map(({ part }) => part)) // ["tool-call", "tool-result"]
  * ```
  */
-export const withoutMisplacedCalls = (
-  messages: ReadonlyArray<Message.Message>,
-): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Omitted> } => {
+export const withoutMisplacedCalls = (messages: ReadonlyArray<Message.Message>): Sendable => {
   if (!messages.some(isMisplaced)) return { messages, omitted: [] }
-  const omitted: Array<Omitted> = []
-  /** For each id, whether its open calls are sent, the oldest first. */
+  /** For each id, whether its open calls are left out, the oldest first. */
   const open = new Map<string, Array<boolean>>()
-  const sends = (part: Message.Part, role: Message.Role): boolean => {
-    if (part.type === "tool-result") return open.get(part.id)?.shift() ?? true
-    if (part.type !== "tool-call") return true
-    open.set(part.id, [...(open.get(part.id) ?? []), role === "assistant"])
-    return role === "assistant"
-  }
-  return {
-    messages: messages.map((message, position) => {
-      const parts = message.parts.filter((part) => {
-        const sent = sends(part, message.role)
-        if (!sent) omitted.push({ message: position, part: part.type })
-        return sent
-      })
-      return parts.length === message.parts.length ? message : { ...message, parts }
-    }),
-    omitted,
-  }
+  return leavingOut(messages, (part, { role }) => {
+    if (part.type === "tool-result") return open.get(part.id)?.shift() ?? false
+    if (part.type !== "tool-call") return false
+    const isLeftOut = role !== "assistant"
+    open.set(part.id, [...(open.get(part.id) ?? []), isLeftOut])
+    return isLeftOut
+  })
 }

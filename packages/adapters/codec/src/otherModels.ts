@@ -1,7 +1,7 @@
 /** Reasoning of another model than the one that a request is for: its provider refuses it. */
 import { Message } from "@memfold/message"
 import { isFields } from "./fields.js"
-import type { Omitted } from "./Omitted.js"
+import { leavingOut, type Sendable } from "./leavingOut.js"
 
 /** The model that wrote a message, if it came as a whole response. */
 const modelOf = ({ metadata = {} }: Message.Message): string | undefined => {
@@ -42,17 +42,10 @@ const nameOf = (model: string): string =>
 export const withoutOtherModels = (
   messages: ReadonlyArray<Message.Message>,
   model: string | undefined,
-): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Omitted> } => {
+): Sendable => {
   if (model === undefined) return { messages, omitted: [] }
-  const omitted: Array<Omitted> = []
-  return {
-    messages: messages.map((message, position) => {
-      const own = message.parts.some(Message.isBound) ? modelOf(message) : undefined
-      if (own === undefined || nameOf(own) === nameOf(model)) return message
-      for (const part of message.parts)
-        if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
-      return { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
-    }),
-    omitted,
-  }
+  return leavingOut(messages, (part, message) => {
+    const own = Message.isBound(part) ? modelOf(message) : undefined
+    return own !== undefined && nameOf(own) !== nameOf(model)
+  })
 }

@@ -2,8 +2,7 @@
  * Describes schema failures: where, which kind of value was found, and what is allowed. The value itself is never shown,
  * because it is part of a conversation.
  */
-import { Either, Option, type ParseResult, Schema, SchemaAST } from "effect"
-import { isFields } from "./fields.js"
+import { Option, type ParseResult, SchemaAST } from "effect"
 
 /**
  * `problem` continues a sentence about the message ("has no role"); `path` is empty for the whole of it. `use` names what
@@ -101,34 +100,5 @@ export const problemOf = (error: ParseResult.ParseError): Problem => {
           ? `is ${kindOf(actual.value)}`
           : `has ${kindOf(actual.value)} at ${at}`,
     allowed: told(expected),
-  }
-}
-
-/**
- * Makes a check of unknown input: it must be an object with one of the roles, and fit that role's schema. The check
- * returns the input itself, so nothing is copied or dropped, or a {@link Problem}.
- */
-export const checkMessage = <Wire>(
-  schemas: Readonly<Record<string, Schema.Schema.AnyNoContext>>,
-): ((input: unknown) => Either.Either<Wire, Problem>) => {
-  const allowed = Object.keys(schemas).join(", ")
-  return (input) => {
-    if (!isFields(input)) {
-      return Either.left({
-        path: "",
-        problem: `is ${kindOf(input)}`,
-        allowed: "an object with role and content",
-      })
-    }
-    const { role } = input as { readonly role?: unknown }
-    const schema = typeof role === "string" && Object.hasOwn(schemas, role) ? schemas[role] : undefined
-    if (schema === undefined) {
-      const problem = role === undefined || role === null ? "has no role" : "has an unknown role"
-      return Either.left({ path: "role", problem, allowed })
-    }
-    return Either.mapBoth(Schema.decodeUnknownEither(schema)(input), {
-      onLeft: problemOf,
-      onRight: () => input as Wire,
-    })
   }
 }

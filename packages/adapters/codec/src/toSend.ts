@@ -2,6 +2,7 @@
 import { Message } from "@memfold/core"
 import { withoutEarlierThoughts } from "./earlierThoughts.js"
 import { type Fields, isFields } from "./fields.js"
+import { leavingOut, type Sendable } from "./leavingOut.js"
 import { withoutMisplacedCalls } from "./misplacedCalls.js"
 import type { Omitted } from "./Omitted.js"
 import { toolName } from "./requestName.js"
@@ -27,12 +28,6 @@ export interface Limits {
   readonly longestName?: 64 | 128
   /** Whether the API has no mark for a failed call, so that its result may be empty. */
   readonly marksNoErrors?: true
-}
-
-/** Messages, and what was left out of them. */
-export interface Sendable {
-  readonly messages: ReadonlyArray<Message.Message>
-  readonly omitted: ReadonlyArray<Omitted>
 }
 
 /** The part under a name that every API takes: models make names up. */
@@ -121,36 +116,16 @@ const withNewestImages = (messages: ReadonlyArray<Message.Message>, server: Serv
     const parts = shown(message.parts, position)
     return parts === message.parts ? message : { ...message, parts }
   })
-  const counts = images.map(({ length }) => length)
-  return from === 0
-    ? { messages: written, omitted }
-    : withoutMovedThoughts(written, counts, { room, omitted })
-}
-
-/**
- * The messages without the bound parts that were produced before an image came for which an earlier one has made room: what stands
- * before them is another conversation now.
- *
- * @param counts - how many images the messages have
- */
-const withoutMovedThoughts = (
-  messages: ReadonlyArray<Message.Message>,
-  counts: ReadonlyArray<number>,
-  { room, omitted: gone }: { readonly room: ReadonlyArray<number>; readonly omitted: ReadonlyArray<Omitted> },
-): Sendable => {
-  const omitted = [...gone]
+  if (from === 0) return { messages: written, omitted }
+  // What is bound, and was produced before an image came for which an earlier one has made room, stands in another conversation now.
   let before = 0
-  return {
-    messages: messages.map((message, position) => {
-      const isMoved = Math.min(room.at(-1)!, before) > room[before]!
-      before += counts[position]!
-      if (!isMoved || !message.parts.some(Message.isBound)) return message
-      for (const part of message.parts)
-        if (Message.isBound(part)) omitted.push({ message: position, part: part.type })
-      return { ...message, parts: message.parts.filter((part) => !Message.isBound(part)) }
-    }),
-    omitted,
-  }
+  const isMoved = images.map(({ length }) => {
+    const isBehind = Math.min(from, before) > room[before]!
+    before += length
+    return isBehind
+  })
+  const kept = leavingOut(written, (part, _message, position) => isMoved[position]! && Message.isBound(part))
+  return { messages: kept.messages, omitted: [...omitted, ...kept.omitted] }
 }
 
 /**

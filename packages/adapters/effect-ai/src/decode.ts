@@ -2,13 +2,8 @@
 import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Prompt } from "@effect/ai"
-import { metadataOf, ownData } from "./form.js"
+import { itemsIn, metadataOf } from "./form.js"
 import { decodePart } from "./parts.js"
-
-/** Parts that are bound, and that the provider knows by an id which other parts refer to. */
-const itemsOf = (parts: ReadonlyArray<Message.Part>): number | undefined =>
-  parts.filter((part) => part.type === "opaque" && part.bound === true && ownData(part) !== undefined)
-    .length || undefined
 
 /** A message of a prompt in memfold. */
 export const decodeMessage = ({ role, content, options }: Prompt.Message): Message.Message => {
@@ -21,7 +16,7 @@ export const decodeMessage = ({ role, content, options }: Prompt.Message): Messa
   return {
     role,
     parts,
-    ...metadataOf({ options: frozen, items: itemsOf(parts), special }),
+    ...metadataOf({ options: frozen, items: itemsIn(parts) || undefined, special }),
   }
 }
 

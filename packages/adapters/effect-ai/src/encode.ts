@@ -2,7 +2,7 @@
 import * as Codec from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { Prompt } from "@effect/ai"
-import { formOf, ownData } from "./form.js"
+import { formOf, itemsIn, ownData } from "./form.js"
 import { encodePart, makePart } from "./parts.js"
 
 /** Options of {@link encodeContext}. */
@@ -107,11 +107,8 @@ class Encoder {
       return text.trim() === "" ? [] : [makeMessage(message, text)]
     }
     if (role === "user") this.ids.close()
-    const left = parts.filter(
-      (part) => part.type === "opaque" && part.bound === true && ownData(part) !== undefined,
-    )
     // OpenAI refuses an item whose reasoning is missing, but takes what it says.
-    const isLeft = left.length < (formOf(message).items ?? 0)
+    const isLeft = itemsIn(parts) < (formOf(message).items ?? 0)
     const content = parts.flatMap((part) =>
       this.part(role, part).map((one) => makePart(this.itemIds.sent(one, position, isLeft), part)),
     )

@@ -86,21 +86,14 @@ const withNames = (part: Message.Part, from: ConversationPart): Message.Part => 
   })
 }
 
-const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && (count as number) >= 0
-
 /** The tokens of the whole prompt. Anthropic reports tokens read from the cache or written to it separately. */
 const inputOf = ({ usage, metadata }: Response.FinishPart): number | undefined => {
   const { anthropic } = metadata as { readonly anthropic?: { readonly usage?: unknown } }
   const own = Codec.isFields(anthropic?.usage) ? anthropic.usage : {}
-  const cached = [own["cache_creation_input_tokens"], own["cache_read_input_tokens"]].filter(isCount)
-  return isCount(usage.inputTokens) ? cached.reduce((sum, one) => sum + one, usage.inputTokens) : undefined
-}
-
-const usageOf = (finish: Response.FinishPart | undefined): Message.Usage | undefined => {
-  if (finish === undefined || !isCount(finish.usage.outputTokens)) return undefined
-  const { outputTokens, reasoningTokens = 0 } = finish.usage
-  const input = inputOf(finish)
-  return { output: Math.max(outputTokens - reasoningTokens, 0), ...(input === undefined ? {} : { input }) }
+  const cached = [own["cache_creation_input_tokens"], own["cache_read_input_tokens"]].filter(Codec.isCount)
+  return Codec.isCount(usage.inputTokens)
+    ? cached.reduce((sum, one) => sum + one, usage.inputTokens)
+    : undefined
 }
 
 /**
@@ -142,10 +135,11 @@ export const decodeResponse = (
   const said = told.filter((part) => !isResult(part))
   const results = told.filter(isResult)
   const response = ordered.flatMap((part, at) => (isOther(part) ? [{ at, part: otherPart(part) }] : []))
-  const usage = usageOf(ordered.find((part): part is Response.FinishPart => part.type === "finish"))
-  const extra = usage === undefined ? {} : { usage }
+  const finish = ordered.find((part): part is Response.FinishPart => part.type === "finish")
+  const usage =
+    finish && Codec.usageOf(inputOf(finish), finish.usage.outputTokens, finish.usage.reasoningTokens)
   const messages = [
-    ...(said.length === 0 ? [] : [{ ...messageOf("assistant", said), ...extra }]),
+    ...(said.length === 0 ? [] : [{ ...messageOf("assistant", said), ...usage }]),
     ...(results.length === 0 ? [] : [messageOf("tool", results)]),
   ]
   return messages.map((message, at) =>

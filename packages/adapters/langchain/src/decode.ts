@@ -8,6 +8,7 @@ import {
   type Problem,
   type Special,
   isSame,
+  usageOf,
 } from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { Either } from "effect"
@@ -75,19 +76,10 @@ const partsOf = (wire: WireMessage, role: Message.Role): ReadonlyArray<Message.P
   return blocksOf(wire.content).map((block) => toPart(block, role === "system" ? "system" : "human"))
 }
 
-const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && (count as number) >= 0
-
-/** The usage of a message: the tokens that the model produced and that stay in the conversation, and the prompt's tokens. */
-const usageOf = ({ usage_metadata: usage }: WireMessage): { readonly usage?: Message.Usage } => {
+const usageIn = ({ usage_metadata: usage }: WireMessage): { readonly usage?: Message.Usage } => {
   if (!isFields(usage)) return {}
-  const {
-    input_tokens: input,
-    output_tokens: output,
-    output_token_details: details,
-  } = usage as Record<string, unknown>
-  const reasoning = isFields(details) && isCount(details["reasoning"]) ? details["reasoning"] : 0
-  if (!isCount(output)) return {}
-  return { usage: { output: Math.max(output - reasoning, 0), ...(isCount(input) ? { input } : {}) } }
+  const { input_tokens: input, output_tokens: output, output_token_details: details } = usage
+  return usageOf(input, output, isFields(details) ? details["reasoning"] : 0)
 }
 
 const furtherFields = (wire: WireMessage): Fields => {
@@ -122,7 +114,7 @@ const decodeWire = (wire: WireMessage, special: ReadonlyArray<Special>): Message
     role,
     parts,
     ...(typeof name === "string" && role !== "tool" ? { name } : {}),
-    ...usageOf(wire),
+    ...usageIn(wire),
     ...metadataOf(form),
   }
   const [written, ...others] = exactWires(known)

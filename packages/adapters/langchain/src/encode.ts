@@ -10,6 +10,7 @@ import {
   objectOf,
   Omissions,
   type Omitted,
+  plainText,
   type Speaker,
   wellFormed,
   idRules,
@@ -19,7 +20,7 @@ import {
 } from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { sentCallBlock, sentText } from "./blocks.js"
-import { exactWires } from "./exact.js"
+import { exactWires, types } from "./exact.js"
 import { formOf, ownData, partFormOf } from "./form.js"
 import { itemFields, Items } from "./items.js"
 import { Blocks } from "./sent.js"
@@ -73,25 +74,17 @@ const written = (
   more: WireMessage,
   omissions: Omissions,
 ): ReadonlyArray<WireMessage> => {
-  const [first] = blocks
   if (blocks.length === 0 && more["tool_calls"] === undefined) {
     if (message.parts.some(({ type }) => type === "text")) omissions.add("text")
     return []
   }
-  const isText =
-    formOf(message).content !== "blocks" &&
-    blocks.length === 1 &&
-    isFields(first) &&
-    first["type"] === "text" &&
-    Object.keys(first).length === 2
-  const { id, fields } = formOf(message)
+  const { id, fields, content } = formOf(message)
+  const text = content === "blocks" ? undefined : plainText(blocks)
   const named = {
     ...(id === undefined ? {} : { id }),
     ...(message.name === undefined ? {} : { name: message.name }),
   }
-  return [
-    { ...fields, ...named, ...more, content: blocks.length === 0 ? "" : isText ? first["text"] : blocks },
-  ]
+  return [{ ...fields, ...named, ...more, content: blocks.length === 0 ? "" : (text ?? blocks) }]
 }
 
 /** Encodes one conversation for a model, and collects what it leaves out. */
@@ -235,9 +228,6 @@ class Encoder {
       : (wellFormed(blocks) as ReadonlyArray<unknown> as Array<{ type: "text"; text: string }>)
   }
 }
-
-/** The types of messages, by who speaks in them. */
-const types = { user: "human", assistant: "ai", tool: "tool", system: "system" } as const
 
 const speakerOf = ({ type }: WireMessage): Speaker =>
   (Object.keys(types) as ReadonlyArray<keyof typeof types>).find((speaker) => types[speaker] === type)

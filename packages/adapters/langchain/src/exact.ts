@@ -1,19 +1,17 @@
 /** From memfold messages to messages of LangChain exactly as they came. */
-import { type Fields, isFields } from "@memfold/codec"
+import { type Fields, isFields, plainText } from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { exactBlock, exactEntry } from "./blocks.js"
 import { type Form, formOf, ownData, partFormOf } from "./form.js"
 import type { WireMessage, WireType } from "./wire.js"
 
-const types = { user: "human", assistant: "ai", system: "system", tool: "tool" } as const
+/** The types of messages, by who speaks in them. */
+export const types = { user: "human", assistant: "ai", system: "system", tool: "tool" } as const
 
 /** The content: a text where one plain text says it. */
 const contentOf = (blocks: ReadonlyArray<unknown>, form: Form): unknown => {
-  const [first] = blocks
   if (form.content === "blocks") return blocks
-  if (first === undefined) return ""
-  const isPlain = blocks.length === 1 && isFields(first) && first["type"] === "text"
-  return isPlain && Object.keys(first).length === 2 ? first["text"] : blocks
+  return blocks.length === 0 ? "" : (plainText(blocks) ?? blocks)
 }
 
 const blocksOf = (parts: ReadonlyArray<Message.Part>): ReadonlyArray<unknown> =>

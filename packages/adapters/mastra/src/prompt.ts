@@ -1,6 +1,6 @@
 /** Contexts as prompts: what Mastra hands to a language model of version 2, 3 or 4 of the AI SDK's specification. */
 import { encodeContext, type Major } from "@memfold/ai-sdk/codec"
-import { type Fields, isFields, type Omitted, serverOf } from "@memfold/codec"
+import { type Fields, isFields, leavingOut, type Omitted, type Sendable, serverOf } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { MessageList } from "@mastra/core/agent"
 import type { ProcessLLMRequestArgs } from "@mastra/core/processors"
@@ -47,24 +47,15 @@ const isOfAnthropic = (part: Message.Part): boolean => {
  * The messages without the thinking of Anthropic and of other models, which some packages send to any provider, in a field that most
  * of them refuse.
  */
-const withoutThinking = (
-  messages: ReadonlyArray<Message.Message>,
-  { provider }: Target,
-): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Omitted> } => {
+const withoutThinking = (messages: ReadonlyArray<Message.Message>, { provider }: Target): Sendable => {
   if (servesAnthropic.test(provider)) return { messages, omitted: [] }
   const takesReasoning = serverOf(provider).reasoning !== undefined
-  const isLeftOut = (part: Message.Part) =>
-    isOfAnthropic(part) && !(takesReasoning && part.type === "reasoning" && part.signature === undefined)
-  return {
-    messages: messages.map((message) =>
-      message.parts.some(isLeftOut)
-        ? { ...message, parts: message.parts.filter((part) => !isLeftOut(part)) }
-        : message,
-    ),
-    omitted: messages.flatMap(({ parts }, message) =>
-      parts.filter(isLeftOut).map(() => ({ message, part: "reasoning" })),
-    ),
-  }
+  const read = leavingOut(
+    messages,
+    (part) =>
+      isOfAnthropic(part) && !(takesReasoning && part.type === "reasoning" && part.signature === undefined),
+  )
+  return { ...read, omitted: read.omitted.map((one) => ({ ...one, part: "reasoning" })) }
 }
 
 /** The part without the date that Mastra puts into it. */

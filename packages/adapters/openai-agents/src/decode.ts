@@ -43,27 +43,17 @@ const problemOf = (item: Codec.Fields): Codec.Problem | undefined => {
 }
 
 /** A copy in plain JSON; bytes have no form there, and fields that are undefined are not there. */
-const jsonOf = (input: unknown): Either.Either<Codec.Fields, Codec.Problem> => {
-  let bytes = false
-  try {
-    const copy: unknown = JSON.parse(
-      JSON.stringify(input, (_key, value: unknown) => {
-        if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) bytes = true
-        return value
-      }) ?? "null",
-    )
-    if (bytes) return Either.left({ path: "", problem: "has bytes", allowed: "base64 or data: URIs" })
-    return Codec.isFields(copy)
-      ? Either.right(copy)
-      : Either.left({ path: "", problem: `is ${Codec.kindOf(input)}`, allowed: "an item with a type" })
-  } catch {
-    return Either.left({
-      path: "",
-      problem: "has a value that JSON has no form for",
-      allowed: "plain values",
-    })
-  }
-}
+const jsonOf = (input: unknown): Either.Either<Codec.Fields, Codec.Problem> =>
+  Either.flatMap(
+    Codec.asJson(() => Codec.freeze(input)),
+    ({ json, special }) => {
+      if (special.some(({ is }) => is === "bytes"))
+        return Either.left({ path: "", problem: "has bytes", allowed: "base64 or data: URIs" })
+      return Codec.isFields(json)
+        ? Either.right(json)
+        : Either.left({ path: "", problem: `is ${Codec.kindOf(input)}`, allowed: "an item with a type" })
+    },
+  )
 
 const decodeItem = (item: Codec.Fields): Message.Message => {
   const message = messageOf(item)

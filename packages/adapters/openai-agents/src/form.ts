@@ -42,25 +42,16 @@ const canonical = (value: unknown): string =>
 export const same = (one: unknown, other: unknown): boolean =>
   Codec.isSame(one, other) || canonical(one) === canonical(other)
 
-/** Whether `item` has every field of `known`, with the same value. */
-const agrees = (item: Codec.Fields, known: Codec.Fields): boolean =>
-  Object.entries(known).every(([key, value]) => {
-    if (!Object.hasOwn(item, key)) return false
-    const there = item[key]
-    return Codec.isFields(value) ? Codec.isFields(there) && agrees(there, value) : same(there, value)
-  })
-
 /** The form of an item: how it differs from `known`, which is written without a form; `undefined` if it does not differ. */
 export const formOf = (item: Codec.Fields, known: Codec.Fields): Form | undefined => {
   const absent = Object.keys(known).filter((key) => !Object.hasOwn(item, key))
   const common = Object.fromEntries(Object.entries(known).filter(([key]) => !absent.includes(key)))
-  if (!agrees(item, common)) return { item }
   const fields = Codec.rest(item, common)
   const form: Form = {
     ...(fields === undefined ? {} : { fields }),
     ...(absent.length === 0 ? {} : { absent }),
   }
-  // An empty object or list beside a known one leaves nothing over, and would be lost.
+  // It has another value in a known field, or an empty object or list beside a known one, which leaves nothing over.
   if (!same(item, written(known, form))) return { item }
   return Object.keys(form).length === 0 ? undefined : form
 }

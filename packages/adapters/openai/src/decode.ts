@@ -1,21 +1,14 @@
 /** From Chat Completions messages to memfold messages. */
 import * as Codec from "@memfold/codec"
 import { Message } from "@memfold/core"
-import { Either, Schema } from "effect"
+import { Either } from "effect"
 import { encodeMessage } from "./encode.js"
 import { fromFile, toFile } from "./files.js"
 import { metadataOf, opaque, withForm, type Form } from "./form.js"
 import { OpenAIDecodeError } from "./OpenAIDecodeError.js"
-import { messages, type WireMessage, type WirePart, type WireRole } from "./wire.js"
+import { messages, type WireMessage, type WireRole } from "./wire.js"
 
-const checkShape = Codec.checkMessage<WireMessage>(messages)
-
-const check = (input: unknown): Either.Either<WireMessage, Codec.Problem> => {
-  const foreign = Codec.foreignProblem(input, "openai")
-  return foreign === undefined ? checkShape(input) : Either.left(foreign)
-}
-
-const isPlainText = (part: WirePart): boolean => part.type === "text" && Object.keys(part).length === 2
+const check = Codec.checkMessage<WireMessage>(messages, "openai")
 
 const read = Codec.contentReader({ toFile, fromFile, withForm, opaque })
 
@@ -34,11 +27,9 @@ const answered = (raw: WireMessage): Message.ToolResult => {
   const error = failed(raw) ? { isError: true } : {}
   const result = { type: "tool-result" as const, id: raw.tool_call_id ?? "", ...named, ...error }
   if (typeof content === "string") return { ...result, output: content }
-  const [first, ...others] = content ?? []
-  if (first === undefined) return { ...result, output: "" }
-  if (others.length === 0 && isPlainText(first) && first["text"] !== "") {
-    return { ...result, output: first["text"] as string }
-  }
+  if ((content ?? []).length === 0) return { ...result, output: "" }
+  const plain = Codec.plainText(content ?? []) ?? ""
+  if (plain !== "") return { ...result, output: plain }
   const parts = contentParts(content, raw.role)
   return { ...result, output: Message.outputOf(parts), content: parts }
 }
@@ -124,21 +115,12 @@ const decodeChecked = (raw: WireMessage): Message.Message => {
   return { ...plain, ...metadataOf(fields === undefined ? form : { ...form, fields }) }
 }
 
-const Count = Schema.NonNegativeInt
-const Usage = Schema.Struct({
-  prompt_tokens: Count,
-  completion_tokens: Count,
-  completion_tokens_details: Schema.optional(
-    Schema.NullOr(Schema.Struct({ reasoning_tokens: Schema.optional(Schema.NullOr(Count)) })),
-  ),
-})
-
 /** Cached tokens are part of `prompt_tokens`. Reasoning is part of `completion_tokens`, but not of the message. */
 const usageOf = (usage: unknown): { readonly usage?: Message.Usage } => {
-  if (!Schema.is(Usage)(usage)) return {}
-  const hidden = usage.completion_tokens_details?.reasoning_tokens ?? 0
-  const output = Math.max(usage.completion_tokens - hidden, 0)
-  return { usage: { input: usage.prompt_tokens, output } }
+  if (!Codec.isFields(usage)) return {}
+  const { prompt_tokens: input, completion_tokens: output, completion_tokens_details: details } = usage
+  const hidden = Codec.isFields(details) ? details["reasoning_tokens"] : 0
+  return Codec.isCount(input) ? Codec.usageOf(input, output, hidden) : {}
 }
 
 /** The only choice of a whole response; several are alternatives, and only one of them goes on. */

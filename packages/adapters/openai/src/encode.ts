@@ -38,11 +38,9 @@ const contentOf = (
   form: Form["content"],
   none: string | null,
 ): { readonly content?: unknown } => {
-  const [first] = parts
-  if (form === "parts" || parts.length > 1) return { content: parts }
-  if (first === undefined) return form === "absent" ? {} : { content: form === "null" ? null : none }
-  const plain = first["type"] === "text" && Object.keys(first).length === 2
-  return { content: plain ? first["text"] : parts }
+  if (form === "parts") return { content: parts }
+  if (parts.length === 0) return form === "absent" ? {} : { content: form === "null" ? null : none }
+  return { content: Codec.plainText(parts) ?? parts }
 }
 
 const taken: Readonly<Record<Message.Role, ReadonlySet<string>>> = {

@@ -37,24 +37,19 @@ const read = Codec.contentReader({
 const contentPart = (part: WirePart, textType: string) =>
   read(part, { textType, hasFiles: textType === "input_text" })
 
-const isPlainText = (part: WirePart, type: string): boolean =>
-  part.type === type && Object.keys(part).length === 2
-
 /** A message of the user, or an instruction: the item is the message. */
 const decodeInput = (item: WireItem, role: "user" | "system"): Message.Message => {
   const { content, role: written } = item as WireItem & { content: WireContent; role: string }
   const fields = Codec.rest(item, { role: written, content })
-  const isString = typeof content === "string"
-  const [first, ...others] = isString ? [] : content
-  const plain = first !== undefined && others.length === 0 && isPlainText(first, "input_text")
-  const parts: ReadonlyArray<Message.Part> = isString
-    ? [{ type: "text", text: content }]
-    : plain
-      ? [{ type: "text", text: first["text"] as string }]
-      : content.map((part) => contentPart(part, "input_text"))
+  const list = typeof content === "string" ? undefined : content
+  const text = list === undefined ? (content as string) : Codec.plainText(list, "input_text")
+  const parts: ReadonlyArray<Message.Part> =
+    text === undefined
+      ? (list ?? []).map((part) => contentPart(part, "input_text"))
+      : [{ type: "text", text }]
   const form: Form = {
     ...(written === "developer" ? { role: "developer" } : {}),
-    ...(!isString && (plain || content.length === 0) ? { content: "parts" } : {}),
+    ...(list !== undefined && (text !== undefined || list.length === 0) ? { content: "parts" } : {}),
     ...(fields === undefined ? {} : { fields }),
   }
   return { role, parts, ...metadataOf(form) }
@@ -141,13 +136,9 @@ const outputOf = (
   if (!Schema.is(Content)(output) || !output.every(({ type }) => type.startsWith("input_"))) {
     return { known: { output: "", content: [opaque(output)] }, form: "value" }
   }
-  const parts: ReadonlyArray<WirePart> = output
-  const [first, ...others] = parts
-  if (first === undefined) return { known: { output: "" }, form: "parts" }
-  if (others.length === 0 && isPlainText(first, "input_text") && first["text"] !== "") {
-    return { known: { output: first["text"] as string }, form: "parts" }
-  }
-  const content = parts.map((part) => contentPart(part, "input_text"))
+  const plain = Codec.plainText(output, "input_text")
+  if (output.length === 0 || (plain ?? "") !== "") return { known: { output: plain ?? "" }, form: "parts" }
+  const content = output.map((part: WirePart) => contentPart(part, "input_text"))
   return { known: { output: Message.outputOf(content), content } }
 }
 
@@ -218,20 +209,12 @@ const joined = (
   return messages
 }
 
-const Count = Schema.NonNegativeInt
-const Usage = Schema.Struct({
-  input_tokens: Count,
-  output_tokens: Count,
-  output_tokens_details: Schema.optional(
-    Schema.NullOr(Schema.Struct({ reasoning_tokens: Schema.optional(Schema.NullOr(Count)) })),
-  ),
-})
-
 /** Cached tokens are part of `input_tokens`. Reasoning that the message does not carry is no part of its output. */
 const usageOf = (usage: unknown, message: Message.Message): { readonly usage?: Message.Usage } => {
-  if (!Schema.is(Usage)(usage)) return {}
-  const hidden = message.parts.some(isReasoning) ? 0 : (usage.output_tokens_details?.reasoning_tokens ?? 0)
-  return { usage: { input: usage.input_tokens, output: Math.max(usage.output_tokens - hidden, 0) } }
+  if (!Codec.isFields(usage)) return {}
+  const { input_tokens: input, output_tokens: output, output_tokens_details: details } = usage
+  const isHidden = Codec.isFields(details) && !message.parts.some(isReasoning)
+  return Codec.isCount(input) ? Codec.usageOf(input, output, isHidden ? details["reasoning_tokens"] : 0) : {}
 }
 
 const responseFields = ["id", "model", "created_at", "status", "previous_response_id", "store"] as const

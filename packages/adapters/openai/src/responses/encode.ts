@@ -96,9 +96,7 @@ const hasOwnForm = (result: Message.ToolResult, callType: string): boolean =>
  * The messages without calls that nothing can close, such as `computer_call`, and without what stands in for their outputs.
  * Every message stays in its place.
  */
-const withoutUnclosable = (
-  messages: ReadonlyArray<Message.Message>,
-): { readonly messages: ReadonlyArray<Message.Message>; readonly omitted: ReadonlyArray<Codec.Omitted> } => {
+const withoutUnclosable = (messages: ReadonlyArray<Message.Message>): Codec.Sendable => {
   const gone = new Set<Message.Part>()
   const omitted: Array<Codec.Omitted> = []
   const open = new Codec.Queues<{ readonly call: Message.ToolCall; readonly message: number }>()
@@ -115,13 +113,7 @@ const withoutUnclosable = (
     }
   }
   if (gone.size === 0) return { messages, omitted }
-  return {
-    messages: messages.map((message) => ({
-      ...message,
-      parts: message.parts.filter((part) => !gone.has(part)),
-    })),
-    omitted,
-  }
+  return { messages: Codec.leavingOut(messages, (part) => gone.has(part)).messages, omitted }
 }
 
 /** Reasoning without what follows from it is refused: it ends a message, or what followed was left out. */
@@ -330,12 +322,10 @@ class Encoder {
     const parts = this.contentParts(said, "input_text")
     if (parts.length === 0 && !(this.exact && form.content === "parts")) return []
     const role = form.role === "developer" && message.role === "system" ? "developer" : message.role
-    const [first] = parts
-    const plain =
-      first !== undefined && parts.length === 1 && first["type"] === "input_text" && form.content !== "parts"
     // A text with fields of its own, even none, came as a part of a list.
-    const listed = message.parts.some((part) => partFormOf(part).fields !== undefined)
-    const content = plain && !listed ? first["text"] : parts
+    const listed =
+      form.content === "parts" || message.parts.some((part) => partFormOf(part).fields !== undefined)
+    const content = listed ? parts : (Codec.plainText(parts, "input_text") ?? parts)
     return [Codec.restore({ role, content }, form.fields)]
   }
 
