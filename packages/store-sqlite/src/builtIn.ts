@@ -1,6 +1,6 @@
 /** The SQLite of the runtime, `node:sqlite`: in Node from 22.16, and in Bun and Deno. */
 import { SqlError } from "@effect/sql/SqlError"
-import { connectionOf, inTurn, type Row } from "@memfold/store-sql"
+import { connectionOf, failedStatement, inTurn, type Row } from "@memfold/store-sql"
 import { Effect } from "effect"
 import type { Driver } from "./Driver.js"
 
@@ -43,10 +43,7 @@ const named = (error: unknown): unknown => {
 }
 
 const trying = <A>(work: () => A): Effect.Effect<A, SqlError> =>
-  Effect.try({
-    try: work,
-    catch: (error) => new SqlError({ cause: named(error), message: "Failed to execute statement" }),
-  })
+  Effect.try({ try: work, catch: (error) => failedStatement(named(error)) })
 
 /** Runs the statements of a database. Each is prepared once: the store has some dozens. */
 const runsOf = (database: Database) => {

@@ -1,7 +1,7 @@
 /** Opens a SQLite file through the client of Effect SQL, and creates its tables if it is new. */
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
-import { type Database, database, refusingWrites, sqlite } from "@memfold/store-sql"
+import { type Database, database, isLocked, refusingWrites, sqlite } from "@memfold/store-sql"
 import { Duration, Effect, type Scope } from "effect"
 import { applicationId, checkFile, checkOwner, refused, schemaVersion } from "./checks.js"
 import { driver } from "./connect.js"
@@ -12,7 +12,7 @@ import { sameFile } from "./sameFile.js"
 import { turns } from "./turns.js"
 import type { File } from "./File.js"
 
-const isBusy = (error: unknown): boolean => error instanceof SqlError && sqlite.isBusy(error.cause)
+const isBusy = isLocked(sqlite)
 
 const failed = (operation: string, file: string, cause: unknown) =>
   new EventLog.LogError({ operation, reason: reasonOf(file)(cause), cause })

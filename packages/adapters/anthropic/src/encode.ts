@@ -54,6 +54,16 @@ const wireRole = (role: Message.Role): Turn["role"] => (role === "tool" ? "user"
 /** A compaction block stands alone: merged with the next message, it would not be the message that the API returned. */
 const standsAlone = (turn: Turn | undefined): boolean => turn?.others[0]?.fields["type"] === "compaction"
 
+/** Adds a turn: neighbours of the same role are one, unless they are separate. */
+const addTurn = (turns: Array<Turn>, turn: Turn, isSeparate = false): void => {
+  const open = turns.at(-1)
+  if (open === undefined || open.role !== turn.role || standsAlone(open) || isSeparate)
+    return void turns.push(turn)
+  open.results.push(...turn.results)
+  open.others.push(...turn.others)
+  if (turn.fields !== undefined) open.fields = Codec.restore(open.fields ?? {}, turn.fields)
+}
+
 const isThinking = ({ fields }: Block): boolean =>
   fields["type"] === "thinking" || fields["type"] === "redacted_thinking"
 
@@ -276,13 +286,7 @@ class Encoder {
     })
     const turns: Array<Turn> = []
     for (const turn of this.exact ? written.flat() : Codec.everyTurn(messages, written, speakerOf, saying)) {
-      const open = turns.at(-1)
-      const separate = standsAlone(open) || (this.exact && turn.separate === true)
-      if (open !== undefined && open.role === turn.role && !separate) {
-        open.results.push(...turn.results)
-        open.others.push(...turn.others)
-        if (turn.fields !== undefined) open.fields = Codec.restore(open.fields ?? {}, turn.fields)
-      } else turns.push(turn)
+      addTurn(turns, turn, this.exact && turn.separate === true)
     }
     return turns
   }
@@ -378,13 +382,7 @@ const asAccepted = (
 ): { readonly turns: ReadonlyArray<Turn>; readonly system: ReadonlyArray<Block> } => {
   const { kept, hoisted } = placeSystem(given)
   const turns: Array<Turn> = []
-  for (const turn of kept) {
-    const open = turns.at(-1)
-    if (open !== undefined && open.role === turn.role && !standsAlone(open)) {
-      open.results.push(...turn.results)
-      open.others.push(...turn.others)
-    } else turns.push(turn)
-  }
+  for (const turn of kept) addTurn(turns, turn)
   const opened = Codec.inTurns(turns, Codec.servers.anthropic, speakerOf, saying)
   return { turns: opened, system: hoisted.flatMap(({ others }) => others) }
 }

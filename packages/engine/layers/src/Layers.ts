@@ -4,7 +4,7 @@
  */
 import { EventLog, MemoryLayers, OptionGroup, Session } from "@memfold/core"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
-import { failing } from "./failing.js"
+import { failing, inWords } from "./failing.js"
 import { change } from "./change.js"
 import { forget, ofMessage, ofSessions } from "./forget.js"
 import { userHome } from "./homes.js"
@@ -95,9 +95,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
           const rest = yield* inForce(query.state, places, knownIn(places))
           return query.questions.map((question) => select(query.state, question, rest, past, given))
         }).pipe(
-          Effect.mapError((error) =>
-            error._tag === "LayersError" ? error : failing(query.state.session, "recall")(error.message),
-          ),
+          inWords(query.state.session, "recall"),
           Effect.withSpan("memfold.layers.recall", { attributes: { session: query.state.session } }),
         ),
       facts: (state, { at, untilTime } = {}) =>
@@ -111,19 +109,11 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
           // What was learned is true since, by the clock of whoever has learned it.
           const time = at ?? untilTime ?? Math.max(now, ...facts.map((fact) => fact.time))
           return facts.filter((fact) => MemoryLayers.isTrueAt(fact, time))
-        }).pipe(
-          Effect.mapError((error) =>
-            error._tag === "LayersError" ? error : failing(state.session, "facts")(error.message),
-          ),
-        ),
+        }).pipe(inWords(state.session, "facts")),
       change: (state, given) =>
         Effect.flatMap(shared.placesOf(state, "change"), (places) =>
           change({ log, sessions, indexes }, places, given),
-        ).pipe(
-          Effect.mapError((error) =>
-            error._tag === "LayersError" ? error : failing(state.session, "change")(error.message),
-          ),
-        ),
+        ).pipe(inWords(state.session, "change")),
       forgetMessage: (state, place) =>
         Effect.gen(function* () {
           indexes.drop(state.session)
@@ -154,9 +144,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
             indexes.drop(home)
           }
         }).pipe(
-          Effect.mapError((error) =>
-            error._tag === "LayersError" ? error : failing(state.session, "forget")(error.message),
-          ),
+          inWords(state.session, "forget"),
           Effect.withSpan("memfold.layers.forget", { attributes: { session: state.session } }),
         ),
       logOf: userHome,

@@ -1,4 +1,5 @@
-import { MemoryLayers } from "@memfold/core"
+import { MemoryLayers, type Session } from "@memfold/core"
+import { Effect } from "effect"
 
 /** An operation of memory layers. */
 export type Operation = MemoryLayers.LayersError["operation"]
@@ -8,3 +9,9 @@ export const failing =
   (session: string, operation: Operation) =>
   (detail: string): MemoryLayers.LayersError =>
     new MemoryLayers.LayersError({ session, operation, detail })
+
+/** The errors of sessions as errors of an operation. */
+export const inWords = (session: string, operation: Operation) =>
+  Effect.mapError((error: MemoryLayers.LayersError | Session.SessionError) =>
+    error._tag === "LayersError" ? error : failing(session, operation)(error.message),
+  )

@@ -126,6 +126,37 @@ export interface Queue extends Service {
 }
 
 /**
+ * The dead letters of a queue, and their way back.
+ *
+ * @param find - the letters that the queue has, newest first, with how full the contexts were; several of a session
+ * @param remove - takes letters of a session out of it
+ */
+export const deadLettersOf = <Letter extends DeadLetter & Pick<Look, "fill">>(
+  dispatch: Service["dispatch"],
+  find: (
+    operation: "deadLetters" | "revive",
+    session: string | null,
+  ) => Effect.Effect<ReadonlyArray<Letter>, DispatchError>,
+  remove: (session: string, letters: ReadonlyArray<Letter>) => Effect.Effect<unknown, DispatchError>,
+): Pick<Queue, "deadLetters" | "revive"> => ({
+  deadLetters: Effect.map(find("deadLetters", null), (letters) => {
+    const newest = new Map<string, DeadLetter>()
+    for (const { session, time, attempts, reason } of letters)
+      if (!newest.has(session)) newest.set(session, { session, time, attempts, reason })
+    return [...newest.values()]
+  }),
+  revive: (session) =>
+    Effect.gen(function* () {
+      const letters = (yield* find("revive", session)).filter((one) => one.session === session)
+      const [newest] = letters
+      if (newest === undefined) return false
+      yield* dispatch({ session, time: 0, fill: newest.fill })
+      yield* remove(session, letters)
+      return true
+    }),
+})
+
+/**
  * Where a memory in the mode `dispatch` hands its work to. The default is `null`: no queue.
  *
  * @example

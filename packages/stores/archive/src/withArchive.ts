@@ -2,6 +2,7 @@
 import { catalogStore } from "./catalog.js"
 import { EventLog } from "@memfold/log"
 import { atMost } from "@memfold/log/atMost"
+import { Newest } from "@memfold/log/Newest"
 import { Clock, Effect, Layer, Stream } from "effect"
 import type { Archive } from "./Archive.js"
 import { eraseArchived, restoreSession } from "./move.js"
@@ -42,14 +43,7 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
     const segmented = withSegments(EventLog.storedLog(store))
     const log = store.over?.(segmented) ?? segmented
     /** When sessions were seen in the store, in milliseconds since the epoch. */
-    const seen = new Map<string, number>()
-
-    const see = (session: string, now: number): void => {
-      seen.delete(session)
-      seen.set(session, now)
-      const [oldest] = seen.keys()
-      if (seen.size > mostKnown && oldest !== undefined) seen.delete(oldest)
-    }
+    const seen = new Newest<number>(mostKnown)
 
     /** Brings a session back, unless it was seen in the store a moment ago. */
     const open = (operation: string, session: string): Effect.Effect<void, EventLog.LogError> =>
@@ -59,7 +53,7 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
         if (now - (seen.get(session) ?? Number.NEGATIVE_INFINITY) < trust) return
         // Several operations of a context begin at once; the first one brings the session back.
         yield* oneAtATime(restoreSession(log, archive, session))
-        see(session, now)
+        seen.set(session, now)
       }).pipe(Effect.mapError(asLogError(operation, session)))
 
     const opened =
@@ -77,7 +71,7 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
       read: opened("read", log.read),
       head: (session) =>
         Effect.flatMap(opened("head", log.head)(session), (head) => {
-          if (head !== null || !seen.has(session)) return Effect.succeed(head)
+          if (head !== null || seen.get(session) === undefined) return Effect.succeed(head)
           // It was seen, and is gone: deleted, or archived by another process.
           seen.delete(session)
           return opened("head", log.head)(session)

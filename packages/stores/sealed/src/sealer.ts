@@ -1,6 +1,7 @@
 /** Whose key seals a text, and how it is opened again. */
 import { EventLog } from "@memfold/log"
 import type { ProjectionChange } from "@memfold/log/EventLog"
+import { Newest } from "@memfold/log/Newest"
 import { Effect, Either } from "effect"
 import type { Holder, Key, Keyring, KeyringError } from "./Keyring.js"
 import { sealedIn, type SealedText, type SessionKeys, sessionKeys, unsealed } from "./seal.js"
@@ -116,14 +117,11 @@ export const sealer = (log: EventLog.Service, keyring: Keyring) => {
    */
   const holders = new Map<string, Holder>()
   /** The keys that texts of a session are sealed with that this process knows. */
-  const usedKeys = new Map<string, ReadonlyArray<string>>()
+  const usedKeys = new Newest<ReadonlyArray<string>>(mostRemembered)
   const used = (session: string, ids: ReadonlyArray<string>): void => {
     const before = usedKeys.get(session) ?? []
     const found = ids.filter((id) => !before.includes(id))
-    if (found.length === 0) return
-    usedKeys.delete(session)
-    usedKeys.set(session, [...before, ...found])
-    if (usedKeys.size > mostRemembered) usedKeys.delete(usedKeys.keys().next().value ?? session)
+    if (found.length > 0) usedKeys.set(session, [...before, ...found])
   }
   /** Some keys of a session. Fails if one is out of use. */
   const inUse = (operation: Operation, session: string, ids: ReadonlyArray<string>) =>

@@ -4,15 +4,16 @@
  * another one by then, the list fails as a whole, and the transaction is made again.
  */
 import type { Connection } from "@effect/sql/SqlConnection"
-import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
 import {
   changesOf,
   connectionOf,
   createTables,
   database,
+  isLocked,
   remoteLogOf,
   type Row,
+  trying,
   tryingAgain,
   type Use,
 } from "@memfold/store-sql"
@@ -86,22 +87,11 @@ const connectionTo = (d1: D1): Connection => {
     if (/\bFROM\b/.test(sql)) gathered?.guards.push(guardOf(statement, results))
     return results
   }
-
-  const trying = <A>(work: () => Promise<A>): Effect.Effect<A, SqlError> =>
-    Effect.tryPromise({
-      try: work,
-      catch: (cause) => new SqlError({ cause, message: "Failed to execute statement" }),
-    })
   return connectionOf({
     rows: (sql, parameters = []) => trying(() => run([sql, parameters])),
     lists: (sql, parameters) => trying(() => bound([sql, parameters]).raw()),
   })
 }
-
-/** The bounds of the wait until a transaction is made again, in milliseconds. */
-const tryAgain = { atLeast: 2, atMost: 20 }
-
-const isBusy = (error: unknown): boolean => error instanceof SqlError && d1Dialect.isBusy(error.cause)
 
 /**
  * Opens the event log in a D1 database, and creates its tables if there are none.
@@ -125,7 +115,7 @@ export const makeD1 = ({
 }: D1Options): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
     const use: Use = (body) => Effect.suspend(() => body(connectionTo(d1)))
-    const again = tryingAgain(isBusy, { total: busyTimeout, ...tryAgain })
+    const again = tryingAgain(isLocked(d1Dialect), { total: busyTimeout })
     const opened = database(use, {
       dialect: d1Dialect,
       reasonOf: reasonOf("D1"),

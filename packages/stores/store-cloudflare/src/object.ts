@@ -1,8 +1,17 @@
 /** The event log in the SQLite of a Durable Object, which is its only writer. */
 import type { Connection } from "@effect/sql/SqlConnection"
-import { SqlError } from "@effect/sql/SqlError"
+import type { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
-import { changesOf, connectionOf, createTables, database, inTurn, logOf, type Row } from "@memfold/store-sql"
+import {
+  changesOf,
+  connectionOf,
+  createTables,
+  database,
+  failedStatement,
+  inTurn,
+  logOf,
+  type Row,
+} from "@memfold/store-sql"
 import { Deferred, Effect, Layer, type Scope } from "effect"
 import { objectDialect, reasonOf } from "./dialect.js"
 
@@ -25,8 +34,6 @@ export interface ObjectOptions {
   readonly storage: ObjectStorage
 }
 
-const failed = (cause: unknown) => new SqlError({ cause, message: "Failed to execute statement" })
-
 type End = "commit" | "rollback"
 
 /**
@@ -42,17 +49,20 @@ const transactionOf = (storage: ObjectStorage) =>
       if ((await Effect.runPromise(Deferred.await(ended))) === "rollback") transaction.rollback()
     })
     // Where it never begins, nobody waits for its end.
-    whole.catch((cause) => Deferred.unsafeDone(begun, Effect.fail(failed(cause))))
+    whole.catch((cause) => Deferred.unsafeDone(begun, Effect.fail(failedStatement(cause))))
     yield* Deferred.await(begun)
     return (how: End) =>
-      Effect.zipRight(Deferred.succeed(ended, how), Effect.tryPromise({ try: () => whole, catch: failed }))
+      Effect.zipRight(
+        Deferred.succeed(ended, how),
+        Effect.tryPromise({ try: () => whole, catch: failedStatement }),
+      )
   })
 
 /** The connection to a storage. One fiber uses it at a time. */
 const connectionTo = (storage: ObjectStorage): Connection => {
   let end: Effect.Effect.Success<ReturnType<typeof transactionOf>> | null = null
   const trying = <A>(sql: string, parameters: ReadonlyArray<unknown>, read: (cursor: ObjectCursor) => A) =>
-    Effect.try({ try: () => read(storage.sql.exec(sql, ...parameters)), catch: failed })
+    Effect.try({ try: () => read(storage.sql.exec(sql, ...parameters)), catch: failedStatement })
 
   return connectionOf({
     rows: (sql, parameters = []) => {

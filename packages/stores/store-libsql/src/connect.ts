@@ -1,9 +1,9 @@
 /** Uses a libSQL database through its client. */
 import { type Client, createClient, type InValue, type ResultSet, type Transaction } from "@libsql/client/web"
 import type { Connection } from "@effect/sql/SqlConnection"
-import { SqlError } from "@effect/sql/SqlError"
+import type { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
-import { connectionOf, type Use } from "@memfold/store-sql"
+import { connectionOf, trying, type Use } from "@memfold/store-sql"
 import { Effect, type Scope } from "effect"
 import { dialect } from "./dialect.js"
 import type { Options } from "./Options.js"
@@ -15,12 +15,6 @@ const parameter = (value: unknown): InValue =>
 
 /** What runs statements: the client, or a transaction of it. */
 type Executor = Pick<Client, "execute"> | Pick<Transaction, "execute">
-
-const trying = <A>(work: () => Promise<A>): Effect.Effect<A, SqlError> =>
-  Effect.tryPromise({
-    try: work,
-    catch: (cause) => new SqlError({ cause, message: "Failed to execute statement" }),
-  })
 
 /** Rows as objects, with the names of their columns. */
 const objects = ({ columns, rows }: ResultSet): ReadonlyArray<Record<string, unknown>> =>

@@ -2,12 +2,12 @@
  * `@memfold/store-libsql`: the event log in libSQL, on Turso or on a server of your own. A compare-and-swap on a session's version
  * decides which writer wins.
  */
-import { SqlError } from "@effect/sql/SqlError"
 import { EventLog } from "@memfold/log"
 import {
   changesOf,
   createTables,
   database,
+  isLocked,
   remoteLogOf,
   refusingWrites,
   tryingAgain,
@@ -22,11 +22,6 @@ export type { Options } from "./Options.js"
 
 const refused = (url: string, problem: string) =>
   new EventLog.LogError({ operation: "open", reason: `${nameOf(url)} ${problem}` })
-
-/** The bounds of the wait until a lock is tried again, in milliseconds. */
-const tryAgain = { atLeast: 2, atMost: 20 }
-
-const isBusy = (error: unknown): boolean => error instanceof SqlError && dialect.isBusy(error.cause)
 
 /**
  * Opens the event log in a libSQL database, and creates its tables if there are none. The database is closed with the scope.
@@ -52,7 +47,7 @@ export const make = (options: Options): Effect.Effect<EventLog.Service, EventLog
         "is a file; open it with @memfold/store-sqlite, which is safe for several processes",
       )
     const use = yield* connect(options)
-    const again = tryingAgain(isBusy, { total: options.busyTimeout ?? 30_000, ...tryAgain })
+    const again = tryingAgain(isLocked(dialect), { total: options.busyTimeout ?? 30_000 })
     const { url, create = true, readonly = false } = options
     const opened = database(use, {
       dialect,

@@ -5,7 +5,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { EventLog, tellIfSlow } from "@memfold/log"
-import { connectionOf, type DatabaseOptions, type Use } from "@memfold/store-sql"
+import { connectionOf, type DatabaseOptions, failedStatement, type Use } from "@memfold/store-sql"
 import { Clock, Duration, Effect, Schedule, type Scope } from "effect"
 import {
   Client,
@@ -79,9 +79,10 @@ export const retrying = (
 /** What an error of the server quotes of the data. */
 const quoting = ["detail", "where", "internalQuery", "query", "params", "queryOptions"] as const
 
-/** Removes what an error quotes: errors contain no messages. */
-export const withoutData = (cause: unknown): void => {
+/** Why a statement failed, without what the error quotes: errors contain no messages. */
+export const failedWithoutData = (cause: unknown): SqlError => {
   if (cause instanceof Error) for (const field of quoting) Reflect.deleteProperty(cause, field)
+  return failedStatement(cause)
 }
 
 /**
@@ -103,10 +104,7 @@ export const connectionTo = (client: ClientBase): Connection => {
         // Several statements without parameters have a result each.
         return Array.isArray(result) ? [] : (result as QueryResult).rows
       },
-      catch: (cause) => {
-        withoutData(cause)
-        return new SqlError({ cause, message: "Failed to execute statement" })
-      },
+      catch: failedWithoutData,
     })
   return connectionOf({
     rows: (sql, parameters = []) => rows(sql, parameters),

@@ -1,9 +1,9 @@
 /** Connects to PGlite in the way of Effect SQL. */
 import type { Connection } from "@effect/sql/SqlConnection"
-import { SqlError } from "@effect/sql/SqlError"
+import type { SqlError } from "@effect/sql/SqlError"
 import { connectionOf, type Row, type Use } from "@memfold/store-sql"
 import { Effect, Exit, Runtime } from "effect"
-import { parsers, withoutData } from "./connect.js"
+import { failedWithoutData, parsers } from "./connect.js"
 
 const boolean = 16
 
@@ -28,13 +28,7 @@ export interface EmbeddedDatabase extends EmbeddedClient {
 }
 
 const run = <A>(work: () => Promise<A>): Effect.Effect<A, SqlError> =>
-  Effect.tryPromise({
-    try: work,
-    catch: (cause) => {
-      withoutData(cause)
-      return new SqlError({ cause, message: "Failed to execute statement" })
-    },
-  })
+  Effect.tryPromise({ try: work, catch: failedWithoutData })
 
 /** The connection of Effect SQL to a PGlite. */
 export const connectionToEmbedded = (pglite: EmbeddedClient): Connection => {

@@ -4,6 +4,7 @@
  */
 import { SqlError } from "@effect/sql/SqlError"
 import type { EventLog } from "@memfold/log"
+import { Newest } from "@memfold/log/Newest"
 import { batchIdOf, type Database, database, logOf, sessionsWithLast, type Use } from "@memfold/store-sql"
 import { Clock, Effect, FiberRef, type Scope } from "effect"
 import { postgres } from "./dialect.js"
@@ -44,34 +45,27 @@ const isBehind = ({ cause }: EventLog.LogError): boolean =>
 
 /** What this process knows of sessions. Whatever is written here puts a mark in place of what was known: the primary is asked again. */
 const knowledge = () => {
-  const known = new Map<string, Seen | symbol>()
-  let dropped = 0
-  const set = (session: string, entry: Seen | symbol) => {
-    known.delete(session)
-    known.set(session, entry)
-    if (known.size > capacity) known.delete(known.keys().next().value ?? session)
-  }
+  let known = new Newest<Seen | symbol>(capacity)
   const of = (session: string): Seen | undefined => {
     const entry = known.get(session)
     return typeof entry === "object" ? entry : undefined
   }
   return {
     of,
-    forget: (session: string) => set(session, Symbol(session)),
+    forget: (session: string) => known.set(session, Symbol(session)),
     forgetAll: () => {
-      dropped += 1
-      known.clear()
+      known = new Newest(capacity)
     },
     /** Begins to ask the primary. What was written meanwhile is perhaps not in its answer, which then counts for nothing. */
     asking: (session: string) => {
-      const [before, drops] = [known.get(session), dropped]
+      const [all, before] = [known, known.get(session)]
       return (seen: Seen) => {
         const now = of(session)
-        if (dropped !== drops || (now === undefined && known.get(session) !== before)) return
+        if (known !== all || (now === undefined && known.get(session) !== before)) return
         const isSame = now?.version === seen.version && now.batchId === seen.batchId
         // The place grows with the writes of all sessions: the earliest with the same head is enough.
-        if (isSame) set(session, { ...seen, replayed: Math.min(now.replayed, seen.replayed) })
-        else if (now === undefined || now.replayed <= seen.replayed) set(session, seen)
+        if (isSame) known.set(session, { ...seen, replayed: Math.min(now.replayed, seen.replayed) })
+        else if (now === undefined || now.replayed <= seen.replayed) known.set(session, seen)
       }
     },
   }

@@ -1,7 +1,7 @@
 /** Makes a connection of Effect SQL of what runs a statement. */
 import type { Connection } from "@effect/sql/SqlConnection"
-import type { SqlError } from "@effect/sql/SqlError"
-import { type Effect, Stream } from "effect"
+import { SqlError } from "@effect/sql/SqlError"
+import { Effect, Stream } from "effect"
 import type { Run } from "./Database.js"
 
 /** What runs a statement: with its rows as objects, or as lists of their columns. */
@@ -12,6 +12,14 @@ export interface Runs {
     parameters: ReadonlyArray<unknown>,
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>
 }
+
+/** Why a statement failed, as the error of Effect SQL. */
+export const failedStatement = (cause: unknown): SqlError =>
+  new SqlError({ cause, message: "Failed to execute statement" })
+
+/** Runs what a driver does for a statement. */
+export const trying = <A>(work: () => Promise<A>): Effect.Effect<A, SqlError> =>
+  Effect.tryPromise({ try: work, catch: failedStatement })
 
 /** The connection over what runs a statement: as much as the log uses. */
 export const connectionOf = ({ rows, lists }: Runs): Connection => {

@@ -116,19 +116,14 @@ const worksFor =
       )
     })
 
-const deadLetterOf = (job: LookJob): Dispatcher.DeadLetter => ({
+const deadLetterOf = (job: LookJob) => ({
+  job,
   session: job.data.session,
+  fill: job.data.fill,
   time: job.finishedOn ?? job.timestamp,
   attempts: Math.max(job.attemptsMade, job.attemptsStarted, 1),
   reason: job.failedReason,
 })
-
-const uniqueBySession = (
-  letters: ReadonlyArray<Dispatcher.DeadLetter>,
-): ReadonlyArray<Dispatcher.DeadLetter> => {
-  const known = new Set<string>()
-  return letters.filter(({ session }) => !known.has(session) && known.add(session))
-}
 
 /**
  * Opens a queue, which is closed with the scope. It does not wait for the server: while that is gone, looks are refused, and
@@ -221,22 +216,15 @@ export const make = (
     const failed = (operation: "deadLetters" | "revive", session: string | null) =>
       ask(operation, session, async () => {
         const jobs = await queue.getFailed(0, mostDeadLetters)
-        return jobs as ReadonlyArray<LookJob>
+        return (jobs as ReadonlyArray<LookJob>).map(deadLetterOf)
       })
 
     return {
       dispatch,
       work: worksFor(connection, settings),
-      deadLetters: Effect.map(failed("deadLetters", null), (jobs) => uniqueBySession(jobs.map(deadLetterOf))),
-      revive: (session) =>
-        Effect.gen(function* () {
-          const jobs = (yield* failed("revive", session)).filter(({ data }) => data.session === session)
-          const [newest] = jobs
-          if (newest === undefined) return false
-          yield* dispatch({ session, time: 0, fill: newest.data.fill })
-          yield* ask("revive", session, () => Promise.all(jobs.map((job) => job.remove())))
-          return true
-        }),
+      ...Dispatcher.deadLettersOf(dispatch, failed, (session, letters) =>
+        ask("revive", session, () => Promise.all(letters.map(({ job }) => job.remove()))),
+      ),
     }
   })
 

@@ -46,21 +46,11 @@ const queueOver = (run: Run, settings: Settings, work: Dispatcher.Queue["work"])
   return {
     dispatch,
     work,
-    deadLetters: Effect.map(ask("deadLetters", null, looks.dead), (letters) => {
-      const newest = new Map<string, Dispatcher.DeadLetter>()
-      for (const { session, time, attempts, reason } of letters)
-        if (!newest.has(session)) newest.set(session, { session, time, attempts, reason })
-      return [...newest.values()]
-    }),
-    revive: (session) =>
-      Effect.gen(function* () {
-        const dead = (yield* ask("revive", session, looks.dead)).filter((one) => one.session === session)
-        const [newest] = dead
-        if (newest === undefined) return false
-        yield* dispatch({ session, time: 0, fill: newest.fill })
-        yield* ask("revive", session, looks.remove(dead.map(({ id }) => id)))
-        return true
-      }),
+    ...Dispatcher.deadLettersOf(
+      dispatch,
+      (operation, session) => ask(operation, session, looks.dead),
+      (session, dead) => ask("revive", session, looks.remove(dead.map(({ id }) => id))),
+    ),
   }
 }
 

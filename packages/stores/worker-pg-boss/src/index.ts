@@ -33,8 +33,10 @@ interface DeadRow {
   readonly time: string
 }
 
-const letterOf = ({ data: { session }, output, attempts, time }: DeadRow): Dispatcher.DeadLetter => ({
+const letterOf = ({ id, data: { session, fill }, output, attempts, time }: DeadRow) => ({
+  id,
   session,
+  fill,
   time: Number(time),
   attempts,
   reason: output?.message ?? output?.value?.message ?? "unknown",
@@ -73,26 +75,20 @@ export const make = (options: Options): Effect.Effect<Dispatcher.Queue, never, S
     const dead = deadLettersOf(settings)
     const dispatch = dispatches(ask, settings)
     const find = (operation: "deadLetters" | "revive", session: string | null) =>
-      ask(operation, session, (boss) => rowsOf<DeadRow>(boss, settings, deadRows, [dead]))
+      ask(operation, session, async (boss) =>
+        (await rowsOf<DeadRow>(boss, settings, deadRows, [dead])).map(letterOf),
+      )
     return {
       dispatch,
       work: worksFor(ask, settings),
-      deadLetters: Effect.map(find("deadLetters", null), (rows) => {
-        const known = new Set<string>()
-        return rows
-          .map(letterOf)
-          .filter(({ session }) => !known.has(session) && known.add(session).has(session))
-      }),
-      revive: (session) =>
-        Effect.gen(function* () {
-          const rows = (yield* find("revive", session)).filter(({ data }) => data.session === session)
-          const [newest] = rows
-          if (newest === undefined) return false
-          yield* dispatch({ session, time: 0, fill: newest.data.fill })
-          const ids = rows.map(({ id }) => id)
-          yield* ask("revive", session, (boss) => boss.deleteJob(dead, ids))
-          return true
-        }),
+      ...Dispatcher.deadLettersOf(dispatch, find, (session, letters) =>
+        ask("revive", session, (boss) =>
+          boss.deleteJob(
+            dead,
+            letters.map(({ id }) => id),
+          ),
+        ),
+      ),
     }
   })
 

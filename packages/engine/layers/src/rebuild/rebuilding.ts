@@ -2,7 +2,7 @@
 import { type Event, type EventLog, MemoryLayers, Session } from "@memfold/core"
 import { Effect, Random, Stream } from "effect"
 import { byOf, type Extractor } from "../Extractor.js"
-import { failing } from "../failing.js"
+import { failing, inWords } from "../failing.js"
 import { isHome } from "../homes.js"
 import { isWithin, sessionOfFact, standing } from "../identity.js"
 import { find, type Teaching } from "../learn.js"
@@ -312,10 +312,6 @@ export const makeRebuilding = (given: RebuildingParts): MemoryLayers.Rebuilding 
   // What reads all sessions of an owner keeps few of them.
   const parts = { ...given, sessions: Session.make(given.log, { capacity: 4 }) }
   const { sessions } = parts
-  const said =
-    (home: string) =>
-    (error: Session.SessionError | MemoryLayers.LayersError): MemoryLayers.LayersError =>
-      error._tag === "LayersError" ? error : failing(home, "rebuild")(error.message)
   /** What was learned anew; it fails for a session whose facts about the user are elsewhere. */
   const opened = (home: string) =>
     Effect.gen(function* () {
@@ -341,11 +337,9 @@ export const makeRebuilding = (given: RebuildingParts): MemoryLayers.Rebuilding 
         yield* write(parts, home, transcripts, yield* learnAnew(chosen, home, transcripts, charged))
         const diff = yield* diffOf(parts, home, yield* openIn(parts, home))
         return diff ?? (yield* fail("it was taken or dropped meanwhile"))
-      }).pipe(Effect.mapError(said(home))),
+      }).pipe(inWords(home, "rebuild")),
     diff: (home) =>
-      Effect.flatMap(opened(home), (rebuilt) => diffOf(parts, home, rebuilt)).pipe(
-        Effect.mapError(said(home)),
-      ),
+      Effect.flatMap(opened(home), (rebuilt) => diffOf(parts, home, rebuilt)).pipe(inWords(home, "rebuild")),
     end: (home, as) =>
       Effect.gen(function* () {
         const rebuilt = yield* opened(home)
@@ -357,6 +351,6 @@ export const makeRebuilding = (given: RebuildingParts): MemoryLayers.Rebuilding 
           answer: true,
         }))
         return answer
-      }).pipe(Effect.mapError(said(home))),
+      }).pipe(inWords(home, "rebuild")),
   }
 }
