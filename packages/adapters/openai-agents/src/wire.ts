@@ -25,18 +25,122 @@ const sameNames: ReadonlySet<unknown> = new Set([
   "program",
 ])
 
+/** What becomes of a value on its way from one to the other. */
+type Convert = (value: unknown) => unknown
+
+const asItIs: Convert = (value) => value
+
+const toSummary: Convert = (content) => parts(content, (part) => ({ ...toPart(part), type: "summary_text" }))
+
+/** The SDK keeps the type that a part of a summary has in the API. */
+const fromSummary: Convert = (summary) =>
+  parts(summary ?? [], (part) =>
+    typeof part["text"] === "string"
+      ? { type: "input_text", text: part["text"], providerData: without(part, "text") }
+      : part,
+  )
+
+const toScreenshot: Convert = (output) =>
+  isFields(output) ? { type: output["type"], image_url: output["data"] } : output
+
+const fromScreenshot: Convert = (output) => ({
+  type: "computer_screenshot",
+  data: isFields(output) ? output["image_url"] : output,
+})
+
+/** A field: its names in the SDK and in the API, and how its value is written in each. */
+type Field = readonly [sdk: string, api: string, toApi?: Convert, toSdk?: Convert]
+
+/**
+ * A type of item that has other names in the SDK.
+ *
+ * - `reserved`: the fields of the API that the provider data of an item does not replace; all of `fields` by default
+ */
+interface Named {
+  readonly sdk: string
+  readonly api: string
+  readonly fields: ReadonlyArray<Field>
+  readonly reserved?: ReadonlyArray<string>
+}
+
+const caller: Field = ["caller", "caller", toSnake, toCamel]
+
+const named: ReadonlyArray<Named> = [
+  {
+    sdk: "function_call",
+    api: "function_call",
+    fields: [
+      ["id", "id"],
+      ["callId", "call_id"],
+      ["name", "name"],
+      ["arguments", "arguments"],
+      ["status", "status"],
+      ["namespace", "namespace"],
+      caller,
+    ],
+  },
+  {
+    sdk: "function_call_result",
+    api: "function_call_output",
+    fields: [
+      ["id", "id"],
+      ["callId", "call_id"],
+      ["output", "output", toOutput, fromOutput],
+      ["status", "status", asItIs, (status) => status ?? "completed"],
+      caller,
+    ],
+    reserved: ["call_id", "output", "status", "namespace", "caller"],
+  },
+  {
+    sdk: "reasoning",
+    api: "reasoning",
+    fields: [
+      ["id", "id"],
+      ["content", "summary", toSummary, fromSummary],
+      ["rawContent", "content", (content) => parts(content, toPart), (content) => parts(content, fromPart)],
+    ],
+    reserved: ["summary"],
+  },
+  {
+    sdk: "computer_call_result",
+    api: "computer_call_output",
+    fields: [
+      ["id", "id"],
+      ["callId", "call_id"],
+      ["output", "output", toScreenshot, fromScreenshot],
+    ],
+    reserved: [],
+  },
+  {
+    sdk: "program_output",
+    api: "program_output",
+    fields: [
+      ["id", "id"],
+      ["callId", "call_id"],
+      ["output", "result"],
+      ["status", "status"],
+    ],
+  },
+  {
+    sdk: "compaction",
+    api: "compaction",
+    fields: [
+      ["id", "id"],
+      ["encrypted_content", "encrypted_content"],
+      ["created_by", "created_by"],
+    ],
+  },
+]
+
 /** An item as the Responses API has it. */
 export const toWire = (item: Fields): Fields => {
-  const {
-    type,
-    id,
-    status,
-    callId,
-    name,
-    arguments: args,
-    content,
-    providerData,
-  } = item as Record<string, unknown>
+  const { type, id, status, name, providerData } = item as Record<string, unknown>
+  const row = named.find(({ sdk }) => sdk === type)
+  if (row !== undefined) {
+    const { api, fields, reserved = fields.map(([, own]) => own) } = row
+    const known = fields.map(([sdk, own, toApi = asItIs]) => [own, toApi(item[sdk])])
+    return present({ type: api, ...Object.fromEntries(known), ...extraOf(item, ...reserved) })
+  }
   switch (type) {
     case undefined:
     case "message":
@@ -44,75 +148,15 @@ export const toWire = (item: Fields): Fields => {
         ...(type === undefined ? {} : { type }),
         id,
         role: item["role"],
-        content: parts(content, toPart),
+        content: parts(item["content"], toPart),
         status,
         phase: item["phase"],
         ...extraOf(item, "role", "content", "status", "phase"),
-      })
-    case "function_call":
-      return present({
-        type,
-        id,
-        call_id: callId,
-        name,
-        arguments: args,
-        status,
-        namespace: item["namespace"],
-        caller: toSnake(item["caller"]),
-        ...extraOf(item, "call_id", "name", "arguments", "status", "namespace", "caller"),
-      })
-    case "function_call_result":
-      return present({
-        type: "function_call_output",
-        id,
-        call_id: callId,
-        output: toOutput(item["output"]),
-        status,
-        caller: toSnake(item["caller"]),
-        ...extraOf(item, "call_id", "output", "status", "namespace", "caller"),
-      })
-    case "reasoning": {
-      const { rawContent } = item
-      return present({
-        type,
-        id,
-        summary: parts(content, (part) => ({ ...toPart(part), type: "summary_text" })),
-        content: parts(rawContent, toPart),
-        ...extraOf(item, "summary"),
-      })
-    }
-    case "computer_call_result": {
-      const { output } = item
-      const screenshot = isFields(output) ? { type: output["type"], image_url: output["data"] } : output
-      return present({
-        type: "computer_call_output",
-        id,
-        call_id: callId,
-        output: screenshot,
-        ...extraOf(item),
-      })
-    }
-    case "program_output":
-      return present({
-        type,
-        id,
-        call_id: callId,
-        result: item["output"],
-        status,
-        ...extraOf(item, "call_id", "result", "status"),
       })
     case "hosted_tool_call":
       return isFields(providerData)
         ? present({ ...(toSnake(providerData) as Fields), type: providerData["type"] ?? name, id, status })
         : { ...item }
-    case "compaction":
-      return present({
-        type,
-        id,
-        encrypted_content: item["encrypted_content"],
-        created_by: item["created_by"],
-        ...extraOf(item, "encrypted_content", "created_by"),
-      })
     case "unknown":
       return isFields(providerData) ? providerData : { ...item }
     default:
@@ -124,12 +168,6 @@ export const toWire = (item: Fields): Fields => {
 
 const withData = (known: Fields, extra: Fields): Fields =>
   present({ ...known, ...(Object.keys(extra).length === 0 ? {} : { providerData: extra }) })
-
-/** The SDK keeps the type that a part of a summary has in the API. */
-const fromSummary = (part: Fields): Fields =>
-  typeof part["text"] === "string"
-    ? { type: "input_text", text: part["text"], providerData: without(part, "text") }
-    : part
 
 const fromMessage = (item: Fields): Fields => {
   const { id, role, content, status, phase } = item as Record<string, unknown>
@@ -161,77 +199,20 @@ const hosted =
  * @param nameOf the name of the tool that was called with an id
  */
 export const fromWire = (item: Fields, nameOf: (id: string) => string | undefined): Fields => {
-  const { type, id, call_id: callId, name, status } = item as Record<string, unknown>
-  switch (type) {
-    case undefined:
-    case "message":
-      return fromMessage(item)
-    case "function_call":
-      return withData(
-        {
-          type,
-          id,
-          callId,
-          name,
-          namespace: item["namespace"],
-          status,
-          arguments: item["arguments"],
-          caller: toCamel(item["caller"]),
-        },
-        without(item, "type", "id", "call_id", "name", "namespace", "status", "arguments", "caller"),
-      )
-    case "function_call_output":
-      return withData(
-        {
-          type: "function_call_result",
-          id,
-          name: nameOf(String(callId)) ?? callId,
-          callId,
-          status: status ?? "completed",
-          output: fromOutput(item["output"]),
-          caller: toCamel(item["caller"]),
-        },
-        without(item, "type", "id", "call_id", "status", "output", "caller"),
-      )
-    case "reasoning":
-      return withData(
-        {
-          type,
-          id,
-          content: parts(item["summary"] ?? [], fromSummary),
-          ...(item["content"] === undefined ? {} : { rawContent: parts(item["content"], fromPart) }),
-        },
-        without(item, "type", "id", "summary", "content"),
-      )
-    case "computer_call_output": {
-      const { output } = item
-      const data = isFields(output) ? output["image_url"] : output
-      return withData(
-        { type: "computer_call_result", id, callId, output: { type: "computer_screenshot", data } },
-        without(item, "type", "id", "call_id", "output"),
-      )
-    }
-    case "program_output":
-      return withData(
-        { type, id, callId, output: item["result"], status },
-        without(item, "type", "id", "call_id", "result", "status"),
-      )
-    case "compaction":
-      return withData(
-        { type, id, encrypted_content: item["encrypted_content"], created_by: item["created_by"] },
-        without(item, "type", "id", "encrypted_content", "created_by"),
-      )
-    default:
-      if (sameNames.has(type)) return toCamel(item) as Fields
-      if (typeof type === "string" && hosted.test(type)) {
-        return present({
-          type: "hosted_tool_call",
-          id,
-          name: type,
-          status,
-          providerData: without(item, "status"),
-        })
-      }
-      return present({ type: "unknown", id, providerData: item })
+  const { type, id, call_id: callId, status } = item as Record<string, unknown>
+  const row = named.find(({ api }) => api === type)
+  if (row !== undefined) {
+    const { sdk, fields } = row
+    const known = fields.map(([own, api, , toSdk = asItIs]) => [own, toSdk(item[api])])
+    const name = sdk === "function_call_result" ? { name: nameOf(String(callId)) ?? callId } : {}
+    return withData(
+      { type: sdk, ...name, ...Object.fromEntries(known) },
+      without(item, "type", ...fields.map(([, api]) => api)),
+    )
   }
+  if (type === undefined || type === "message") return fromMessage(item)
+  if (sameNames.has(type)) return toCamel(item) as Fields
+  return typeof type === "string" && hosted.test(type)
+    ? present({ type: "hosted_tool_call", id, name: type, status, providerData: without(item, "status") })
+    : present({ type: "unknown", id, providerData: item })
 }
