@@ -169,6 +169,7 @@ describe("decodeItems", () => {
       ],
       [[{ role: "user", content: { secret: 1 } }], /^item 0 has an object as its content/],
       [[{ type: "unknown", providerData: { secret: new Uint8Array(3) } }], /^item 0 has bytes/],
+      [[{ type: "unknown", providerData: { secret: Buffer.from("secret") } }], /^item 0 has bytes/],
       [[{ type: "unknown", providerData: { secret: 1n } }], /^item 0 has a value that JSON has no form for/],
     ]
     for (const [input, says] of wrong) {
