@@ -19,8 +19,7 @@ const filePart = (part: Codec.Fields, major: number): Codec.Fields | undefined =
     if (type !== "file") return part
     const { filename, providerOptions } = part as { readonly [key: string]: unknown }
     const more = {
-      ...(filename === undefined ? {} : { filename }),
-      ...(providerOptions === undefined ? {} : { providerOptions }),
+      ...Codec.present({ filename, providerOptions }),
     }
     if (typeof address === "string") {
       return { type: "file-url", url: address, ...(providerOptions === undefined ? {} : { providerOptions }) }

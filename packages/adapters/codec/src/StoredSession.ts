@@ -4,6 +4,7 @@ import { Predicate } from "effect"
 import type { Message } from "@memfold/message"
 import { allMessages } from "./allMessages.js"
 import { digest } from "./digest.js"
+import { present } from "./fields.js"
 import { inOrder } from "./inOrder.js"
 import { isLeft, type PlaceOfCall } from "./leftBranch.js"
 import type { Omitted } from "./Omitted.js"
@@ -40,8 +41,7 @@ export interface StoreOptions {
 
 /** The options without those that are not given. */
 const passed = ({ idempotencyKey, prefix }: StoreOptions) => ({
-  ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  ...(prefix === undefined ? {} : { prefix }),
+  ...present({ idempotencyKey, prefix }),
 })
 
 /**

@@ -10,6 +10,12 @@ export type Fields = { readonly [key: string]: unknown }
 export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** The fields that have a value. */
+export const present = <A extends object>(
+  fields: A,
+): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as A
+
 /** The field of that name if it is the object's own, never one inherited (`__proto__`, `constructor`). */
 const own = (fields: Fields, key: string): unknown => (Object.hasOwn(fields, key) ? fields[key] : undefined)
 

@@ -12,7 +12,7 @@ export { Queues } from "./Queues.js"
 export { asJson, type Decoder, decoder, decoding, type ErrorClass } from "./decoding.js"
 export { DecodeError } from "./DecodeError.js"
 export { digest, randomId } from "./digest.js"
-export { agrees, type Fields, isFields, isSame, patchOf, rest, restore } from "./fields.js"
+export { agrees, type Fields, isFields, isSame, patchOf, present, rest, restore } from "./fields.js"
 export {
   type BlocksAs,
   compactionOf,

@@ -1,5 +1,6 @@
 /** Reads a conversation from its end. */
 import type { Memory } from "@memfold/core"
+import { present } from "./fields.js"
 
 /** How a conversation is read from its end. */
 export interface PagesBackOptions {
@@ -38,8 +39,7 @@ export async function* pagesBack(
   for (let before: string | null | undefined; before !== null;) {
     const page: Memory.MessagePage = await memory.messages(session, {
       limit: typeof limit === "number" ? limit : limit(read),
-      ...(branch === undefined ? {} : { branch }),
-      ...(before === undefined ? {} : { before }),
+      ...present({ branch, before }),
     })
     read += page.messages.length
     before = page.before

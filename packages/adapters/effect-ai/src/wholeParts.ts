@@ -1,5 +1,6 @@
 /** What a stream gave, put together. */
 import { Response } from "@effect/ai"
+import { present } from "@memfold/codec"
 
 type Metadata = Response.ProviderMetadata
 
@@ -7,13 +8,7 @@ type Metadata = Response.ProviderMetadata
 const joined = (one: Metadata, other: Metadata): Metadata => ({
   ...one,
   ...Object.fromEntries(
-    Object.entries(other).map(([name, fields]) => [
-      name,
-      {
-        ...one[name],
-        ...Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)),
-      },
-    ]),
+    Object.entries(other).map(([name, fields]) => [name, { ...one[name], ...present(fields ?? {}) }]),
   ),
 })
 

@@ -11,6 +11,7 @@ import {
   Omissions,
   type Omitted,
   plainText,
+  present,
   type Speaker,
   wellFormed,
   idRules,
@@ -80,10 +81,7 @@ const written = (
   }
   const { id, fields, content } = formOf(message)
   const text = content === "blocks" ? undefined : plainText(blocks)
-  const named = {
-    ...(id === undefined ? {} : { id }),
-    ...(message.name === undefined ? {} : { name: message.name }),
-  }
+  const named = present({ id, name: message.name })
   return [{ ...fields, ...named, ...more, content: blocks.length === 0 ? "" : (text ?? blocks) }]
 }
 

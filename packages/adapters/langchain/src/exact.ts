@@ -1,5 +1,5 @@
 /** From memfold messages to messages of LangChain exactly as they came. */
-import { type Fields, isFields, plainText } from "@memfold/codec"
+import { type Fields, isFields, plainText, present } from "@memfold/codec"
 import { Message } from "@memfold/core"
 import { exactBlock, exactEntry } from "./blocks.js"
 import { type Form, formOf, ownData, partFormOf } from "./form.js"
@@ -33,10 +33,7 @@ export const exactWires = (message: Message.Message): ReadonlyArray<WireMessage>
   const form = formOf(message)
   const { id, role, fields, raw } = form
   if (raw !== undefined) return [raw as WireMessage]
-  const named = {
-    ...(id === undefined ? {} : { id }),
-    ...(message.name === undefined ? {} : { name: message.name }),
-  }
+  const named = present({ id, name: message.name })
   if (message.role === "tool") {
     return Message.results(message).map((result) => ({
       ...fields,

@@ -2,7 +2,7 @@
  * Parts of Mastra's messages as parts of a page of the AI SDK (`UIMessage`), and exactly back. What the part of the page has
  * no place for stands in a field `mastra` of it, which the codec of the AI SDK keeps.
  */
-import { type Fields, isFields } from "@memfold/codec"
+import { base64Uri, type Fields, isFields, present } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { applied, differenceOf } from "./difference.js"
 
@@ -10,9 +10,6 @@ import { applied, differenceOf } from "./difference.js"
 const own = "data-mastra"
 
 const only = (data: Fields): Fields => ({ type: own, data })
-
-const present = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 const states: Readonly<Record<string, string>> = {
   "partial-call": "input-streaming",
@@ -26,8 +23,6 @@ const states: Readonly<Record<string, string>> = {
 const stateOf = new Map(Object.entries(states).map(([mastra, page]) => [page, mastra]))
 
 const isAddress = (data: string): boolean => /^(https?|data|blob|file):/iu.test(data)
-
-const dataAddress = (mimeType: string): string => `data:${mimeType};base64,`
 
 /** The part of Mastra that a part of a page says, without its field `mastra`. */
 const derived = (page: Fields): Fields | undefined => {
@@ -90,8 +85,7 @@ const withDifference = (page: Fields, part: Fields, further: Fields = {}): Field
   const inside = isFields(said) && isFields(told) ? differenceOf(said, told) : undefined
   const all = {
     ...further,
-    ...(beside === undefined ? {} : { beside }),
-    ...(inside === undefined ? {} : { inside }),
+    ...present({ beside, inside }),
   }
   return Object.keys(all).length === 0 ? page : { ...page, mastra: all }
 }
@@ -121,7 +115,7 @@ const call = (part: Fields): Fields | undefined => {
 const file = (part: Fields): Fields | undefined => {
   const { data, mimeType, filename, providerMetadata } = part as Record<string, unknown>
   if (typeof data !== "string" || typeof mimeType !== "string") return undefined
-  const url = isAddress(data) ? data : dataAddress(mimeType) + data
+  const url = isAddress(data) ? data : base64Uri(mimeType, data)
   return {
     type: "file",
     url,
@@ -197,7 +191,7 @@ const fromOne = (page: Fields): Fields => {
   const { toolInvocation, ...outside } = known as Record<string, unknown>
   const part = applied(outside, beside)
   const { data, mimeType } = part as Record<string, unknown>
-  const prefix = dataAddress(String(mimeType))
+  const prefix = base64Uri(String(mimeType), "")
   return {
     ...part,
     ...(isFields(toolInvocation) ? { toolInvocation: applied(toolInvocation, inside) } : {}),

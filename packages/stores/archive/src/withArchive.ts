@@ -3,7 +3,7 @@ import { catalogStore } from "./catalog.js"
 import { EventLog } from "@memfold/log"
 import { atMost } from "@memfold/log/atMost"
 import { Newest } from "@memfold/log/Newest"
-import { Clock, Effect, Layer, Stream } from "effect"
+import { Clock, Effect, Layer, Stream, Struct } from "effect"
 import type { Archive } from "./Archive.js"
 import { eraseArchived, restoreSession } from "./move.js"
 import { openArchive } from "./open.js"
@@ -64,8 +64,9 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
       (session: string, ...rest: Rest): Effect.Effect<A, E | EventLog.LogError> =>
         Effect.zipRight(open(operation, session), run(session, ...rest))
 
-    const { changes, erasure, feed, feedEnd, finishRewrites, over, stored, within } = log
+    const { changes } = log
     return {
+      ...Struct.pick(log, "erasure", "feed", "feedEnd", "finishRewrites", "over", "stored", "within"),
       archived: true,
       append: opened("append", log.append),
       read: opened("read", log.read),
@@ -101,19 +102,12 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
           ),
           Effect.zipRight(log.rewrite(session, ...rest)),
         ),
-      ...(finishRewrites === undefined ? {} : { finishRewrites }),
       ...(changes === undefined
         ? {}
         : {
             changes: (session: string) =>
               Stream.unwrap(Effect.as(open("changes", session), changes(session))),
           }),
-      ...(feed === undefined ? {} : { feed }),
-      ...(feedEnd === undefined ? {} : { feedEnd }),
-      ...(within === undefined ? {} : { within }),
-      ...(erasure === undefined ? {} : { erasure }),
-      ...(stored === undefined ? {} : { stored }),
-      ...(over === undefined ? {} : { over }),
       projections: {
         get: opened("projections.get", log.projections.get),
         put: opened("projections.put", log.projections.put),

@@ -3,7 +3,7 @@
  * times, sizes, and types of events and rows.
  */
 import { EventLog } from "@memfold/log"
-import { Effect, Either, Layer, Schedule, type Scope } from "effect"
+import { Effect, Either, Layer, Schedule, type Scope, Struct } from "effect"
 import { erase, heldOf, hold, restoreKeys } from "./erase.js"
 import { forms, isHidden, kindOf } from "./forms.js"
 import { type Keyring, KeyringError } from "./Keyring.js"
@@ -88,8 +88,9 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
           : yield* openFeed(feed)({ after: last.position, limit })
       })
 
-  const { changes, feed, feedEnd, finishRewrites, within } = log
+  const { feed, within } = log
   return {
+    ...Struct.pick(log, "changes", "feedEnd", "finishRewrites"),
     append: (session, records, options) =>
       Effect.flatMap(sealBatch("append", session, records, options), (batch) =>
         forgetting(session, log.append(session, batch.records, batch.options)),
@@ -127,10 +128,7 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
         )
         return yield* forgetting(session, log.rewrite(session, replaced, batch.records, batch.options))
       }),
-    ...(finishRewrites === undefined ? {} : { finishRewrites }),
-    ...(changes === undefined ? {} : { changes }),
     ...(feed === undefined ? {} : { feed: openFeed(feed) }),
-    ...(feedEnd === undefined ? {} : { feedEnd }),
     ...(within === undefined
       ? {}
       : { within: (transaction) => Effect.map(within(transaction), (inner) => sealLog(inner, keyring)) }),

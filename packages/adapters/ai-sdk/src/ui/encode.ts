@@ -96,9 +96,7 @@ const approvalFields = (approval: Approval | undefined): Codec.Fields => {
   const { approvalId: id, reason: requestReason, isAutomatic, signature, inputSchemaInput } = approval.request
   const { approved, reason } = (approval.response ?? {}) as Record<string, unknown>
   const all = { id, requestReason, isAutomatic, signature, inputSchemaInput, approved, reason }
-  return {
-    approval: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
-  }
+  return { approval: Codec.present(all) }
 }
 
 const finals = new Set(Object.keys(resultField).concat("output-denied"))
@@ -158,9 +156,7 @@ class Page {
     const own = ui ?? {
       type: `tool-${part.name}`,
       ...approvalFields(approval),
-      ...(fields?.["providerOptions"] === undefined
-        ? {}
-        : { callProviderMetadata: fields["providerOptions"] }),
+      ...Codec.present({ callProviderMetadata: fields?.["providerOptions"] }),
     }
     return {
       ...own,

@@ -157,8 +157,7 @@ const decodeOutput = (
   const written: PartForm = {
     ...(type === "function_call_output" ? {} : { type }),
     ...(idField === undefined ? { unidentified: true } : idField === "call_id" ? {} : { idField }),
-    ...(fields === undefined ? {} : { fields }),
-    ...(form === undefined ? {} : { output: form }),
+    ...Codec.present({ fields, output: form }),
   }
   const result: Message.ToolResult = { type: "tool-result", id: id ?? "", ...known }
   return {
