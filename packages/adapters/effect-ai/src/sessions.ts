@@ -35,52 +35,32 @@ const failed = (method: string) => (cause: unknown) =>
 /** The operations on a session, with the name of the method that uses them. */
 export const sessionOf = (memory: Memory.AnyMemory, id: string, method: string): Sessions => {
   // The service is used as it is, so that its spans are children of the caller's.
-  const own = "neutral" in memory ? undefined : memory
   const neutral = Memory.neutralOf(memory)
+  const used = "neutral" in memory ? neutral : memory
   const run = <A, E>(
-    effect: (service: Memory.Service) => Effect.Effect<A, E>,
-    promise: () => Promise<A>,
+    use: (memory: Memory.Service | Memory.Neutral) => Effect.Effect<A, E> | Promise<A>,
   ): Effect.Effect<A, AiError.UnknownError> =>
-    own === undefined
-      ? Effect.tryPromise({ try: promise, catch: failed(method) })
-      : Effect.mapError(effect(own), failed(method))
-  const page = (options: { readonly limit: number; readonly before?: string }) =>
-    run(
-      (service) => service.messages(id, options),
-      () => neutral.messages(id, options),
-    )
+    Effect.suspend(() => {
+      const found = use(used)
+      return Effect.isEffect(found)
+        ? Effect.mapError(found, failed(method))
+        : Effect.tryPromise({ try: () => found, catch: failed(method) })
+    })
   return {
-    append: (messages, options) =>
-      run(
-        (service) => service.append(id, messages, options),
-        () => neutral.append(id, messages, options),
-      ),
-    asStored: (messages) =>
-      run(
-        ({ known }) => known?.asStored(id, messages) ?? Effect.succeed(messages),
-        async () => (await neutral.known?.asStored(id, messages)) ?? messages,
-      ),
-    context: run(
-      (service) => service.context(id),
-      () => neutral.context(id),
-    ),
+    append: (messages, options) => run((to) => to.append(id, messages, options)),
+    asStored: (messages) => run(({ known }) => known?.asStored(id, messages) ?? Effect.succeed(messages)),
+    context: run((of) => of.context(id)),
     all: Effect.gen(function* () {
       const pages: Array<ReadonlyArray<Message.Message>> = []
       let next: string | null | undefined
       while (next !== null) {
-        const { messages, before }: Memory.MessagePage = yield* page({
-          limit: 500,
-          ...(next === undefined ? {} : { before: next }),
-        })
+        const options = { limit: 500, ...(next === undefined ? {} : { before: next }) }
+        const { messages, before }: Memory.MessagePage = yield* run((of) => of.messages(id, options))
         pages.unshift(messages)
         next = before
       }
       return pages.flat()
     }),
-    rewrite: (change, options) =>
-      run(
-        (service) => service.rewrite(id, change, options),
-        () => neutral.rewrite(id, change, options),
-      ),
+    rewrite: (change, options) => run((of) => of.rewrite(id, change, options)),
   }
 }
