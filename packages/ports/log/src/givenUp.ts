@@ -1,7 +1,7 @@
 /** What groups of the feed have given up: noted in the log of the group, listed, and handed over again. */
 import { Effect, Stream } from "effect"
 import { records, storedLog } from "./pages.js"
-import { type FedRecord, groupLog, type LogError, type Service } from "./port.js"
+import { type FedRecord, groupLog, type LogError, oneRecord, type Service } from "./port.js"
 
 /** An event that a group has given up. */
 export interface GivenUp {
@@ -95,8 +95,7 @@ export const deleteGivenUp = (log: Service, group: string, id: number): Effect.E
   const notes = groupLog(group)
   return Effect.gen(function* () {
     const head = yield* own.head(notes)
-    const range = { fromVersion: id, toVersion: id, reverse: false, limit: 1 }
-    const [letter] = head === null ? [] : yield* own.read(notes, range)
+    const [letter] = head === null ? [] : yield* own.read(notes, oneRecord(id))
     if (head === null || letter?.type !== givenUpType) return false
     yield* own.projections.put(notes, head, [{ kind: redelivered, rows: [{ key: String(id), data: "" }] }])
     return true
@@ -132,11 +131,10 @@ export const redeliver = <E = never, R = never>(
   group: string,
   handle: (page: ReadonlyArray<FedRecord>) => Effect.Effect<unknown, E, R>,
 ): Stream.Stream<Redelivered, LogError, R> =>
-  Stream.mapEffect(givenUp(log, group), ({ id, session, version, position }) => {
-    const range = { fromVersion: version, toVersion: version, reverse: false, limit: 1 }
-    return Effect.gen(function* () {
+  Stream.mapEffect(givenUp(log, group), ({ id, session, version, position }) =>
+    Effect.gen(function* () {
       const [record] = yield* Effect.catchIf(
-        log.read(session, range),
+        log.read(session, oneRecord(version)),
         ({ refused }) => refused === "erased",
         () => Effect.succeed([]),
       )
@@ -146,5 +144,5 @@ export const redeliver = <E = never, R = never>(
       Effect.catchAll((error) => Effect.succeed({ outcome: "failed" as const, reason: reasonOf(error) })),
       Effect.tap(({ outcome }) => (outcome === "failed" ? Effect.void : deleteGivenUp(log, group, id))),
       Effect.map((done): Redelivered => ({ session, version, ...done })),
-    )
-  })
+    ),
+  )

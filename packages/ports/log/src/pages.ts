@@ -8,6 +8,7 @@ import {
   LogError,
   markOf,
   movedSchema,
+  oneRecord,
   type LogRecord,
   ownersNamed,
   type PageOptions,
@@ -86,8 +87,7 @@ const readPage = (
     return Effect.flatMap(read({ ...range, limit: pageSize + 1 }), ([again, ...page]) =>
       Effect.as(isSame(again), page),
     )
-  const at = { fromVersion: version, toVersion: version, reverse: false, limit: 1 }
-  return Effect.tap(read(range), () => Effect.flatMap(read(at), ([found]) => isSame(found)))
+  return Effect.tap(read(range), () => Effect.flatMap(read(oneRecord(version)), ([found]) => isSame(found)))
 }
 
 /**

@@ -58,6 +58,14 @@ export interface PageOptions extends Required<ReadOptions> {
   readonly limit: number
 }
 
+/** The page with the record of a version alone. */
+export const oneRecord = (version: number): PageOptions => ({
+  fromVersion: version,
+  toVersion: version,
+  reverse: false,
+  limit: 1,
+})
+
 /**
  * How much data a page of a log has at most, in bytes of what is stored or in UTF-16 code units of its text: behind the record that
  * reaches it, a store ends the page. Records that are small beside the rest need not be counted, if all of them together are not

@@ -52,7 +52,7 @@ export const markedAt = (
 ): Effect.Effect<number | null, EventLog.LogError> =>
   Effect.map(
     // As it is stored: also a session that was erased is brought back, and deleted.
-    EventLog.storedLog(log).read(markOf(session), { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }),
+    EventLog.storedLog(log).read(markOf(session), EventLog.oneRecord(1)),
     ([first]) => first?.time ?? null,
   )
 

@@ -121,9 +121,8 @@ export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Servi
         yield* unlessHeld("rewrite", session)
         const batch = yield* sealBatch("rewrite", session, records, options)
         const replaced = yield* Effect.forEach(rewritten, (one) =>
-          Effect.map(
-            log.read(session, { fromVersion: one.version, toVersion: one.version, reverse: false, limit: 1 }),
-            ([record]) => sealRewritten(session, batch.keys, one, record?.type ?? ""),
+          Effect.map(log.read(session, EventLog.oneRecord(one.version)), ([record]) =>
+            sealRewritten(session, batch.keys, one, record?.type ?? ""),
           ),
         )
         return yield* forgetting(session, log.rewrite(session, replaced, batch.records, batch.options))

@@ -55,8 +55,7 @@ export const namedShards = (shards: ReadonlyArray<Shard>, directory: Directory, 
   /** Reads the identity of a shard, and says what is wrong with it; `null` if nothing is. */
   const read = ({ name, log }: Shard): Effect.Effect<string | null, EventLog.LogError> =>
     Effect.gen(function* () {
-      const page = { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }
-      const [record] = yield* log.read(identityLog, page)
+      const [record] = yield* log.read(identityLog, EventLog.oneRecord(1))
       if (record !== undefined) {
         const found = decode(record.data)
         if (found._tag === "Left")

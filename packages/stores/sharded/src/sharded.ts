@@ -231,9 +231,8 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
   const isDeleted = (session: string, at: EventLog.LogPosition, noted: Place) =>
     Effect.gen(function* () {
       if ((yield* directory.find(session))?.version === noted.version) return false
-      const page = { fromVersion: at.version, toVersion: at.version, reverse: false, limit: 1 }
       const [record] = yield* reading(session, [] as ReadonlyArray<EventLog.LogRecord>, ({ log }) =>
-        log.read(session, page),
+        log.read(session, EventLog.oneRecord(at.version)),
       )
       return record?.batchId !== at.batchId
     })
