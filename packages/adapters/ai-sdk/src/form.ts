@@ -4,6 +4,7 @@
  * same message comes out again.
  */
 import * as Codec from "@memfold/codec"
+import type { Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /**
@@ -71,3 +72,10 @@ export const { formOf, itemsIn, metadataOf, opaque, ownData, partFormOf, withFor
   Form,
   PartForm,
 )
+
+/** What only this adapter reads in parts, as far as it is of a type. */
+export const ofType = (parts: ReadonlyArray<Message.Part>, type: string): ReadonlyArray<Codec.Fields> =>
+  parts.flatMap((part) => {
+    const data = ownData(part)
+    return data?.["type"] === type ? [data] : []
+  })

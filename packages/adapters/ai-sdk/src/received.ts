@@ -2,11 +2,8 @@
 import * as Codec from "@memfold/codec"
 import { Message } from "@memfold/core"
 import type { UIMessage } from "ai"
-import { metadataOf, ownData } from "./form.js"
+import { metadataOf, ofType, ownData } from "./form.js"
 import { responded, resultOf, toolOf } from "./ui/decode.js"
-
-const partsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Part> =>
-  messages.flatMap(({ parts }) => parts)
 
 /** The ids of the calls without a result since the last message of a user, which closes all of them. */
 const openCalls = (messages: ReadonlyArray<Message.Message>): ReadonlySet<string> => {
@@ -15,12 +12,6 @@ const openCalls = (messages: ReadonlyArray<Message.Message>): ReadonlySet<string
   for (const { id } of since.flatMap(Message.results)) open.delete(id)
   return open
 }
-
-const dataOf = (messages: ReadonlyArray<Message.Message>, type: string): ReadonlyArray<Codec.Fields> =>
-  partsOf(messages).flatMap((part) => {
-    const data = ownData(part)
-    return data?.["type"] === type ? [data] : []
-  })
 
 /**
  * The tool message with what a message of a page answers: results of tools that run on the page, and approvals. `undefined`
@@ -36,8 +27,9 @@ export const answersOf = (
 ): Message.Message | undefined => {
   if (page.role !== "assistant") return undefined
   const open = openCalls(stored)
-  const asked = new Set(dataOf(stored, "tool-approval-request").map(({ approvalId }) => approvalId))
-  const known = new Set(dataOf(stored, "tool-approval-response").map(({ approvalId }) => approvalId))
+  const before = stored.flatMap((one) => one.parts)
+  const asked = new Set(ofType(before, "tool-approval-request").map(({ approvalId }) => approvalId))
+  const known = new Set(ofType(before, "tool-approval-response").map(({ approvalId }) => approvalId))
   const { parts: given } = Codec.freeze(page).json as { readonly parts: ReadonlyArray<Codec.Fields> }
   const parts = given.flatMap((part): ReadonlyArray<Message.Part> => {
     if (toolOf(part) === undefined) return []

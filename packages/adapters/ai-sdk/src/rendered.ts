@@ -1,24 +1,17 @@
 /** Contexts of a memory, as the AI SDK takes them. */
-import { type ContextParts, type Fields, type StoredSession, unsupportedSections } from "@memfold/codec"
+import { type ContextParts, type StoredSession, unsupportedSections } from "@memfold/codec"
 import { Message, Render } from "@memfold/core"
 import { type AiSdkContext, encodeContext, type EncodeOptions } from "./encode.js"
-import { ownData } from "./form.js"
+import { ofType } from "./form.js"
 
 /** A context, and what it consists of. */
 export interface RenderedContext extends AiSdkContext, ContextParts {}
 
-const dataOf = (messages: ReadonlyArray<Message.Message>, type: string): ReadonlyArray<Fields> =>
-  messages
-    .flatMap(({ parts }) => parts)
-    .flatMap((part): ReadonlyArray<Fields> => {
-      const data = ownData(part)
-      return data?.["type"] === type ? [data] : []
-    })
-
 const isAnswered = (open: ReadonlyArray<Message.Message>): boolean => {
-  const answers = new Set(dataOf(open, "tool-approval-response").map(({ approvalId }) => approvalId))
+  const parts = open.flatMap((one) => one.parts)
+  const answers = new Set(ofType(parts, "tool-approval-response").map(({ approvalId }) => approvalId))
   const done = new Set<unknown>(open.flatMap(Message.results).map(({ id }) => id))
-  for (const { approvalId, toolCallId } of dataOf(open, "tool-approval-request")) {
+  for (const { approvalId, toolCallId } of ofType(parts, "tool-approval-request")) {
     if (answers.has(approvalId)) done.add(toolCallId)
   }
   return open.flatMap(Message.calls).every(({ id }) => done.has(id))
@@ -34,7 +27,8 @@ const inOneStep = (open: ReadonlyArray<Message.Message>): ReadonlyArray<Message.
   const waiting = messages.filter((one) => Message.calls(one).some(({ id }) => !answered.has(id)))
   const asked = new Set(waiting.flatMap(Message.calls).map(({ id }) => id))
   const isBehind = (one: Message.Message): boolean =>
-    dataOf([one], "tool-approval-response").length > 0 || Message.results(one).some(({ id }) => asked.has(id))
+    ofType(one.parts, "tool-approval-response").length > 0 ||
+    Message.results(one).some(({ id }) => asked.has(id))
   const [step, ...others] = waiting
   if (step === undefined) return messages
   const parts = [step, ...others].flatMap((one) => one.parts)

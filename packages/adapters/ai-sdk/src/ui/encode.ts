@@ -2,7 +2,7 @@
 import * as Codec from "@memfold/codec"
 import { Message } from "@memfold/core"
 import type { UIMessage } from "ai"
-import { formOf, ownData, partFormOf } from "../form.js"
+import { formOf, ofType, ownData, partFormOf } from "../form.js"
 import { fromResult } from "../outputs.js"
 import { encodePart, inputOf } from "../parts.js"
 import { pageOptions, resultField } from "./decode.js"
@@ -115,12 +115,6 @@ const pairs = (
   }
   return found
 }
-
-const ofType = (parts: ReadonlyArray<Message.Part>, type: string): ReadonlyArray<Codec.Fields> =>
-  parts.flatMap((part) => {
-    const data = ownData(part)
-    return data?.["type"] === type ? [data] : []
-  })
 
 const isOwn = (part: Message.Part): boolean => partFormOf(part).derived !== true
 
