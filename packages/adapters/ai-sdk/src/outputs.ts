@@ -18,9 +18,7 @@ const filePart = (part: Codec.Fields, major: number): Codec.Fields | undefined =
   if (major === 6) {
     if (type !== "file") return part
     const { filename, providerOptions } = part as { readonly [key: string]: unknown }
-    const more = {
-      ...Codec.present({ filename, providerOptions }),
-    }
+    const more = Codec.present({ filename, providerOptions })
     if (typeof address === "string") {
       return { type: "file-url", url: address, ...(providerOptions === undefined ? {} : { providerOptions }) }
     }

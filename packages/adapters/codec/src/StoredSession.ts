@@ -40,9 +40,7 @@ export interface StoreOptions {
 }
 
 /** The options without those that are not given. */
-const passed = ({ idempotencyKey, prefix }: StoreOptions) => ({
-  ...present({ idempotencyKey, prefix }),
-})
+const passed = ({ idempotencyKey, prefix }: StoreOptions) => present({ idempotencyKey, prefix })
 
 /**
  * The new ones of the given messages: all messages behind the last stored message. A message before it that is not stored

@@ -1,5 +1,6 @@
 /** The documents of a turn: files that were attached or read by tools, each with its first words. */
-import { Item, Message, Structure, ToolNotes } from "@memfold/core"
+import { Message, ToolNotes, Structure } from "@memfold/core"
+import { Either, Encoding } from "effect"
 import type { NewFact } from "../Extractor.js"
 import { clip, head, oneLine } from "../text.js"
 import { mayBeSecret } from "./MatchedFact.js"
@@ -28,9 +29,31 @@ const firstWords = (text: string): string => {
   return mayBeSecret(words) ? "" : words
 }
 
-/** The text of a text file that is in its address; empty for other files. */
-const inlineText = (file: Message.File): string =>
-  /^data:text\//i.test(file.uri) ? (Item.textOfFile(file) ?? "") : ""
+/** Decodes percent escapes. At a cut end, up to 12 characters (one of four bytes, escaped) are dropped. */
+const unescaped = (data: string): string => {
+  for (let cut = 0; cut < 12; cut++) {
+    try {
+      return decodeURIComponent(data.slice(0, data.length - cut))
+    } catch {
+      // Try again without the last character.
+    }
+  }
+  return ""
+}
+
+/** The start of the text in a `data:` URI of a text file; empty for other URIs. */
+const inlineText = (uri: string): string => {
+  const comma = uri.indexOf(",")
+  if (!/^data:text\//i.test(uri) || comma === -1) return ""
+  const data = uri.slice(comma + 1, comma + 1 + beginning)
+  if (!/;base64$/i.test(uri.slice(0, comma))) return unescaped(data)
+  const whole = data.slice(0, data.length - (data.length % 4))
+  return Either.match(Encoding.decodeBase64String(whole), {
+    onLeft: () => "",
+    // The cut may have split a character.
+    onRight: (text) => text.replace(/\ufffd+$/u, ""),
+  })
+}
 
 /** Arguments with which common file tools read a piece of a file, from some line on. */
 const pieceArguments = ["offset", "start", "start_line", "startLine", "line_start", "view_range", "range"]
@@ -80,7 +103,7 @@ const documentsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Do
       } else if (part.type === "file" && !/^image\//i.test(part.mediaType)) {
         const inline = /^data:/i.test(part.uri)
         const name = oneLine(head(part.name ?? (inline ? "" : part.uri), limits.name))
-        if (name !== "") found.push({ name, words: inline ? firstWords(inlineText(part)) : null })
+        if (name !== "") found.push({ name, words: inline ? firstWords(inlineText(part.uri)) : null })
       }
     }
   }
