@@ -5,7 +5,6 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-/** The version of the package. */
 export const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   readonly version: string
 }

@@ -19,18 +19,19 @@ import { exampleOf, overview, readableHelp } from "./terminal/help.js"
 import { clean, colorsWhereSeen, columns } from "./terminal/terminal.js"
 import { everywhere, wrongCall } from "./terminal/wrongCall.js"
 
+/** Whether a topic of the help is a group; a command may have its name. */
+const isGroup = (topic: string): boolean => Object.hasOwn(groups, topic) && !commands.has(topic)
+
 /** `memfold help TOPIC` is the help of a command, of the commands of a group, or of all. */
 const withoutHelp = ([word, topic, ...rest]: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (word !== "help") return [word, topic, ...rest].filter((one) => one !== undefined)
-  return topic === undefined || topic === "all" || (Object.hasOwn(groups, topic) && !commands.has(topic))
-    ? ["--help"]
-    : [topic, ...rest, "--help"]
+  return topic === undefined || topic === "all" || isGroup(topic) ? ["--help"] : [topic, ...rest, "--help"]
 }
 
 /** The commands that a call is about: the one that it names, those of the group that it asks for, or all. */
 const namesFor = (typed: ReadonlyArray<string>, args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [, topic] = typed
-  if (typed[0] === "help" && topic !== undefined && Object.hasOwn(groups, topic) && !commands.has(topic))
+  if (typed[0] === "help" && topic !== undefined && isGroup(topic))
     return Object.keys(groups[topic]!.commands)
   const named = args.find((arg) => commands.has(arg))
   return named === undefined || args.includes("--completions") ? [...commands.keys()] : [named]
@@ -102,7 +103,6 @@ const user = (): Audit.Actor => {
   }
 }
 
-/** A call of the program. */
 export interface Call {
   /** Its exit code, once it has ended; `null` if it was interrupted. What went wrong is on standard error by then. */
   readonly exitCode: Promise<number | null>

@@ -122,7 +122,6 @@ export interface Calls {
   readonly safely: <A, E>(request: Effect.Effect<A, E>) => Promise<A>
 }
 
-/** Makes the calls of a client. */
 export const makeCalls = (given: ClientOptions): Calls => {
   checkOptions(given)
   const { url, token, retries = 2, fetch = globalThis.fetch } = given

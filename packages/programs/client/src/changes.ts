@@ -26,7 +26,6 @@ export const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =
     })
   })
 
-/** The problem of a response that is no stream. */
 const problemOf = async (response: Response): Promise<ServiceError> => {
   const body: unknown = await response.json().catch(() => null)
   return new ServiceError(

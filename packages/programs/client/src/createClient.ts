@@ -34,10 +34,8 @@ export type PreviewWithMessages<Messages> = Omit<schemas.Previewed, "before" | "
 /** The path of a session: its id can have any characters, and the requests of the platform are sent with the path as it is. */
 const at = (session: string) => ({ session: inPath("session", session) })
 
-/** The path of an owner. */
 const by = (owner: string) => ({ owner: inPath("owner", owner) })
 
-/** The path of a fact. */
 const factAt = (session: string, fact: string) => ({ ...at(session), fact: inPath("fact", fact) })
 
 /** Operations whose arguments are looked at before a request is made: what is wrong with them rejects their promise, too. */

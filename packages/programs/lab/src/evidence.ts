@@ -4,7 +4,6 @@ import type { Conversation, Question } from "./Conversation.js"
 
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" })
 
-/** The sentences of a text. */
 const sentencesOf = (text: string): ReadonlyArray<string> =>
   Array.from(segmenter.segment(text), ({ segment }) => segment.trim()).filter((one) => one !== "")
 
@@ -30,7 +29,6 @@ export const answerWords = ({ answer = "" }: Question): ReadonlyArray<AnswerWord
   return [...new Map(words.map((terms) => [terms.join(" "), terms])).values()]
 }
 
-/** Which of the words a text has. */
 export const wordsIn = (words: ReadonlyArray<AnswerWord>, text: Shown): ReadonlyArray<boolean> =>
   words.map((terms) => terms.some((term) => text.words.has(term)))
 
@@ -40,7 +38,6 @@ export interface Shown {
   readonly tokens: number
 }
 
-/** A text as it is shown. */
 export const shownText = (text: string, tokens = TokenCounter.estimating.count(text)): Shown => ({
   words: new Set(Search.termsOf(text)),
   tokens,
@@ -50,7 +47,6 @@ export const shownText = (text: string, tokens = TokenCounter.estimating.count(t
 export const share = (which: ReadonlyArray<boolean>): number =>
   which.length === 0 ? 1 : which.filter(Boolean).length / which.length
 
-/** The texts of messages, one per line. */
 export const textOf = (messages: ReadonlyArray<Message.Message>): string =>
   messages.map(Message.text).join("\n")
 

@@ -23,7 +23,7 @@ const longText = 8_192
 
 /** Turns contexts into prompts. Most messages of a context were in the previous context, as the same objects: each is counted once. */
 export const promptsOf = (
-  estimating: TokenCounter.Service = TokenCounter.estimating,
+  estimating: TokenCounter.Service,
 ): ((context: Pick<Render.Context, "messages">) => ReadonlyArray<Cost.Sent>) => {
   // A summary of blocks has each of them once more whenever one comes.
   const ofBlocks = TokenCounter.growing()

@@ -1,5 +1,6 @@
 /** The report of a run: what the replays of each policy came to together. */
 import { Cost, type Prices } from "@memfold/prices"
+import { Record } from "effect"
 import type { Conversation } from "./Conversation.js"
 import type { Policy } from "./jobs.js"
 import { type AnswerSum, answerTexts, type Answers } from "./answered.js"
@@ -131,22 +132,10 @@ const partsOf = (spent: Replayed["spent"][number], prices: Prices.Prices): CostP
 
 const none: CostParts = { total: 0, cached: 0, written: 0, newInput: 0, summarizerOutput: 0 }
 
-const combined = (
-  one: CostParts,
-  other: CostParts,
-  combine: (one: number, other: number) => number,
-): CostParts => ({
-  total: combine(one.total, other.total),
-  cached: combine(one.cached, other.cached),
-  written: combine(one.written, other.written),
-  newInput: combine(one.newInput, other.newInput),
-  summarizerOutput: combine(one.summarizerOutput, other.summarizerOutput),
-})
-
 const sum = (parts: ReadonlyArray<CostParts>): CostParts =>
-  parts.reduce((sum, one) => combined(sum, one, (a, b) => a + b), none)
+  parts.reduce((sum, one) => Record.map(sum, (part, name) => part + one[name]), none)
 
-const scaled = (parts: CostParts, factor: number): CostParts => combined(parts, none, (part) => part * factor)
+const scaled = (parts: CostParts, factor: number): CostParts => Record.map(parts, (part) => part * factor)
 
 /**
  * What a policy costs on several conversations, by one of the prices.

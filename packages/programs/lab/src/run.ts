@@ -1,5 +1,7 @@
 /** A run of the lab: every conversation under every policy, and the report of all of them. */
+import { Memory } from "@memfold/core"
 import type { Prices } from "@memfold/prices"
+import { Effect } from "effect"
 import type { Conversation } from "./Conversation.js"
 import { type Setup, type Executor, inThisThread, type Policy } from "./jobs.js"
 import { fullHistory } from "./prepare.js"
@@ -28,28 +30,6 @@ export interface RunOptions extends Setup {
   /** Who does the work; this thread by default. The policies of its threads include {@link reference}. */
   readonly executor?: Executor
   readonly onProgress?: (progress: Progress) => void
-}
-
-/** Does at most `most` pieces of work at a time, in the given order. */
-const limited = (most: number) => {
-  const waiting: Array<() => void> = []
-  let running = 0
-  let broken = false
-  return async <A>(work: () => Promise<A>): Promise<A> => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
-    try {
-      return await work()
-    } catch (error) {
-      broken = true
-      throw error
-    } finally {
-      // After a failure nothing is started any more: the run has failed.
-      const next = broken ? undefined : waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
-  }
 }
 
 /**
@@ -88,21 +68,31 @@ export const run = async ({
   const { size, prepare, replay } =
     executor ??
     inThisThread({ policies: all, askInContext, ...(summarizer === undefined ? {} : { summarizer }) })
-  const atATime = limited(size)
+  const permits = Effect.unsafeMakeSemaphore(size)
   const total = conversations.length * (1 + all.length)
-  let done = 0
-  const replays = await Promise.all(
-    conversations.map(async (conversation) => {
-      const prepared = await atATime(() => prepare({ conversation, recallTokens }))
-      onProgress({ done: ++done, total, conversation: conversation.name })
-      return Promise.all(
-        all.map(async ({ name: policy }) => {
-          const replayed = await atATime(() => replay({ conversation, policy, prices, prepared }))
-          onProgress({ done: ++done, total, conversation: conversation.name, policy })
-          return replayed
-        }),
+  let [done, hasFailed] = [0, false]
+  const atATime = <A>(work: () => Promise<A>, what: Pick<Progress, "conversation" | "policy">) =>
+    // After a failure nothing is begun any more: the run has failed.
+    Effect.suspend(() =>
+      hasFailed ? Effect.never : Effect.tryPromise({ try: work, catch: (error) => error }),
+    ).pipe(
+      Effect.tap(() => Effect.sync(() => onProgress({ done: ++done, total, ...what }))),
+      Effect.tapError(() => Effect.sync(() => (hasFailed = true))),
+      permits.withPermits(1),
+    )
+  const replayAll = (conversation: Conversation) =>
+    Effect.gen(function* () {
+      const { name } = conversation
+      const prepared = yield* atATime(() => prepare({ conversation, recallTokens }), { conversation: name })
+      return yield* Effect.forEach(
+        all,
+        ({ name: policy }) =>
+          atATime(() => replay({ conversation, policy, prices, prepared }), { conversation: name, policy }),
+        { concurrency: "unbounded" },
       )
-    }),
+    })
+  const replays = await Memory.asPromise(
+    Effect.forEach(conversations, replayAll, { concurrency: "unbounded" }),
   )
   return reportOf({ conversations, policies: all, prices, recallTokens, replays })
 }

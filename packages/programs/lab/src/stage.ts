@@ -32,7 +32,6 @@ export interface Stage {
   readonly contextFor: (question: string, name: string) => Effect.Effect<Render.Context, Error>
 }
 
-/** What a stage is made with. */
 export interface StageParts {
   readonly strategy: Strategy.Strategy
   readonly summarizer: Summarizer.Service

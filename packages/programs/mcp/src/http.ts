@@ -78,7 +78,6 @@ export interface HttpServing {
   readonly close: () => Promise<void>
 }
 
-/** The names of this machine, as a request has them. */
 const localNames = ["localhost", "127.0.0.1", "[::1]"]
 
 /** The addresses to listen on that only this machine reaches. */

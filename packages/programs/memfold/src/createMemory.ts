@@ -17,7 +17,7 @@ import { atOnce } from "@memfold/log/breathe"
 import { Effect, Either } from "effect"
 import { type LifeCycle, livingAs, makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
 import { contextsIn } from "./promise/contexts.js"
-import { checkingOptions, checkOptions, same, strategyOf } from "./promise/options.js"
+import { checkingOptions, checkOptions, onlyGiven, same, strategyOf } from "./promise/options.js"
 import type {
   AnyOptions,
   CreateOptions,
@@ -30,11 +30,6 @@ import type {
 import { type ListCodec, rewriteIn } from "./promise/rewrite.js"
 import { startOf } from "./promise/start.js"
 import { toolsOf } from "./promise/tools.js"
-
-const onlyGiven = <Options extends object>(options: Options) =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
-    readonly [Name in keyof Options]?: Exclude<Options[Name], undefined>
-  }
 
 /** Operations in messages of core, with the options that a call of this memory can have. */
 interface Requests extends Omit<Memory.Promises, "request"> {

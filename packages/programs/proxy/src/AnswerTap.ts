@@ -62,7 +62,6 @@ const whole = (length: number): Reader => {
   }
 }
 
-/** What is done with an answer. */
 export interface AnswerUse {
   /** It is whole. It must not reject. */
   readonly onAnswer: (answer: Fields) => Promise<void>

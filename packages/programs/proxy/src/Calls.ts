@@ -52,5 +52,4 @@ export class Calls {
   }
 }
 
-/** The body of a call, as an object. */
 export const bodyOf = ({ body }: Call): Fields => JSON.parse(body) as Fields

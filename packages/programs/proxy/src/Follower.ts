@@ -1,6 +1,7 @@
 /** Keeps the sessions of the memory beside the conversations of clients: finds the session, stores what is new, begins branches. */
 import { inOrder } from "@memfold/codec"
 import { Memory, type Message, type Session } from "@memfold/core"
+import { Predicate } from "effect"
 import { Newest } from "@memfold/log/Newest"
 import { wholeStep } from "./conversation.js"
 import { belongsTo } from "./conversations/ids.js"
@@ -20,9 +21,6 @@ import { markedBy, markOf, signed, type Speaker } from "./speaker.js"
 const attempts = 5
 
 const run = Memory.asPromise
-
-const isMismatch = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMismatch"
 
 /** Whether a guard has changed messages: those that it keeps are the same objects. */
 export const differs = (
@@ -84,7 +82,7 @@ export class Follower {
           return await work()
         } catch (error) {
           this.known.forget(session)
-          if (!isMismatch(error) || attempt === attempts) throw error
+          if (!Predicate.isTagged(error, "VersionMismatch") || attempt === attempts) throw error
         }
       }
     })

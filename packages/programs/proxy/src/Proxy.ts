@@ -3,7 +3,7 @@ import { isTooMuch, type Measured, measured, mostMeasured } from "@memfold/codec
 import { Memory } from "@memfold/core"
 import { inSteps } from "@memfold/log/breathe"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { addressOf, type Addressed, dialectOf, goesBack, upstreamOf, type Upstreams } from "./address.js"
+import { addressOf, dialectOf, goesBack, upstreamOf, type Upstreams } from "./address.js"
 import { beginning, type Begins } from "./begins.js"
 import type { Calls } from "./Calls.js"
 import type { ConversationRoutes } from "./conversations/index.js"
@@ -14,11 +14,11 @@ import { ambiguityIn, type Field } from "./headers.js"
 import { count } from "./metrics.js"
 import { ownHeaders, sessionOf } from "./names.js"
 import { jsonOf, withExactItems } from "./parse.js"
-import { prepare } from "./prepare.js"
+import { type Incoming, prepare } from "./prepare.js"
 import { passedRecord, type ProxyRecord } from "./ProxyRecord.js"
 import { BodyTooLarge, readBody, textOf } from "./readBody.js"
 import type { Savings } from "./Savings.js"
-import { type Speaker, speakerOf } from "./speaker.js"
+import { speakerOf } from "./speaker.js"
 import { tell } from "./tell.js"
 
 /** The parts of a proxy. */
@@ -50,15 +50,8 @@ export interface HandleOptions {
 }
 
 /** A request of a client with what it is answered by. */
-interface Incoming extends Addressed {
-  readonly request: IncomingMessage
+interface Answering extends Incoming {
   readonly response: ServerResponse
-  readonly patience: number | undefined
-  readonly prefix: string
-  readonly speaker: Speaker
-  readonly mayBegin: Begins
-  /** Ends the work on the request: its client has left. */
-  readonly signal: AbortSignal
 }
 
 /** An error in the form of both APIs. */
@@ -72,12 +65,12 @@ const refuse = (
     ...(status === 429 ? ([["Retry-After", "1"]] as const) : []),
   ])
 
-const answeredHere = ({ response: { statusCode: status, socket }, path }: Incoming): ProxyRecord =>
+const answeredHere = ({ response: { statusCode: status, socket }, path }: Answering): ProxyRecord =>
   passedRecord(path, { _tag: "Complete", status, bytes: socket?.bytesWritten ?? 0 })
 
 /** Sends a request on as it came: its bytes, if they were read, as they were, compressed or not. */
 const asItCame = async (
-  { request, response, url, target, patience, path, dialect }: Incoming,
+  { request, response, url, target, patience, path, dialect }: Answering,
   doubt: string,
   body?: Buffer,
 ): Promise<ProxyRecord> => {
@@ -157,7 +150,7 @@ export class Proxy {
 
   /** Answers a request by what it is for: a kept conversation, a session, or the upstream alone. */
   private async answered(
-    incoming: Incoming,
+    incoming: Answering,
     given: Buffer | undefined,
     mayWork: NonNullable<HandleOptions["mayWork"]>,
   ): Promise<ProxyRecord> {
@@ -217,7 +210,7 @@ export class Proxy {
   }
 
   /** A body with more items than are worked on goes on as it came, unless the upstream cannot answer it. */
-  private async tooMuch(incoming: Incoming, bytes: Buffer | null): Promise<ProxyRecord> {
+  private async tooMuch(incoming: Answering, bytes: Buffer | null): Promise<ProxyRecord> {
     const { request, response } = incoming
     if (this.parts.conversations?.serves(request.method ?? "", request.url ?? "/") !== true)
       return asItCame(incoming, "too-large", bytes ?? undefined)

@@ -1,5 +1,6 @@
 /** What requests have cost, and what they would have cost with the whole history: tokens and money. */
 import { Prices } from "@memfold/prices"
+import { Record } from "effect"
 import type { Usage } from "./dialects.js"
 import { Newest } from "@memfold/log/Newest"
 
@@ -83,16 +84,7 @@ export class Savings {
   }
 
   private add(session: string, change: Partial<Totals>, newest?: Pick<Account, "prompt" | "time">): void {
-    const plus = (one: Totals): Totals => ({
-      fresh: one.fresh + (change.fresh ?? 0),
-      cached: one.cached + (change.cached ?? 0),
-      written: one.written + (change.written ?? 0),
-      output: one.output + (change.output ?? 0),
-      before: one.before + (change.before ?? 0),
-      after: one.after + (change.after ?? 0),
-      spent: one.spent + (change.spent ?? 0),
-      saved: one.saved + (change.saved ?? 0),
-    })
+    const plus = (one: Totals): Totals => Record.map(one, (value, name) => value + (change[name] ?? 0))
     this.sum = plus(this.sum)
     const account = this.accounts.get(session) ?? { totals: nothing, prompt: 0, time: 0 }
     this.accounts.set(session, { ...account, ...newest, totals: plus(account.totals) })

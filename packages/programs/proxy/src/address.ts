@@ -51,7 +51,6 @@ export const dialectOf = (request: IncomingMessage): Dialect | null => {
 /** A path or an address without slashes at its end. */
 export const withoutSlashes = (path: string): string => path.replace(/(?<!\/)\/+$/, "")
 
-/** The address of a request at its upstream. */
 export const addressOf = (request: IncomingMessage, upstream: URL): Addressed => {
   const path = pathOf(request)
   const base = withoutSlashes(upstream.pathname)

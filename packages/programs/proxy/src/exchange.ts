@@ -23,7 +23,6 @@ export interface Accounts {
   readonly follower: Follower
 }
 
-/** A text as the value of a header. */
 const headerText = (text: string): string =>
   /^[\x21-\x7e]{1,200}$/.test(text) ? text : encodeURIComponent(text.toWellFormed()).slice(0, 600)
 

@@ -15,6 +15,7 @@ import { tell } from "./tell.js"
 
 /** A request to an upstream. */
 export interface Outgoing {
+  /** The whole address of the upstream, with path and query. */
   readonly url: URL
   /** The path and the query as they are to be sent; by default, as the address has them. */
   readonly target?: string | undefined
@@ -198,15 +199,9 @@ export type Ending =
   | { readonly _tag: "Unreachable"; readonly code: string }
 
 /** One request of a client, and where it goes. */
-export interface Exchange {
+export interface Exchange extends Pick<Outgoing, "url" | "target" | "patience"> {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The whole address of the upstream, with path and query. */
-  readonly url: URL
-  /** The path and the query as they are to be sent; by default, as the address has them. */
-  readonly target?: string | undefined
-  /** How long the upstream may be silent, in milliseconds; 15 minutes by default. */
-  readonly patience?: number | undefined
   /** What goes up instead of the body of the request, which then has been read; `undefined` sends the body as it comes. */
   readonly body?: Uint8Array | undefined
   /** Whether the body is still compressed as the client says. */

@@ -77,16 +77,13 @@ const conversationOf = (conversation: unknown): string | null =>
  * @param body - the parsed body
  */
 export const sessionOf = (headers: IncomingHttpHeaders, body: Fields): Named | null => {
-  for (const name of sessionHeaders) {
-    const session = textIn([headers[name]].flat()[0])
-    // opencode sends both.
-    if (session !== null)
-      return { session, ...(headers["x-session-affinity"] === undefined ? byProgram : byAgent) }
-  }
-  for (const name of agentHeaders) {
-    const session = textIn([headers[name]].flat()[0])
-    if (session !== null) return { session, ...byAgent }
-  }
+  const firstOf = (names: ReadonlyArray<string>) =>
+    names.map((name) => textIn([headers[name]].flat()[0])).find((session) => session !== null)
+  const [ofProgram, ofAgent] = [firstOf(sessionHeaders), firstOf(agentHeaders)]
+  // opencode sends both.
+  if (ofProgram !== undefined)
+    return { session: ofProgram, ...(headers["x-session-affinity"] === undefined ? byProgram : byAgent) }
+  if (ofAgent !== undefined) return { session: ofAgent, ...byAgent }
   const metadata = isFields(body["metadata"]) ? body["metadata"] : {}
   const named =
     textIn(metadata["session_id"]) ??

@@ -51,7 +51,6 @@ export interface Known {
   readonly mark: string | null
 }
 
-/** A session with what is known of it. */
 export interface KnownSession extends Known {
   readonly session: string
 }

@@ -16,19 +16,23 @@ import { type Doubt, jsonOf, parse } from "./parse.js"
 import type { Followed, Given } from "./place.js"
 import type { Speaker } from "./speaker.js"
 
-/** A request with a conversation. */
-export interface Conversing extends Addressed {
-  readonly dialect: Dialect
+/** A request of a client, and who sends it. */
+export interface Incoming extends Addressed {
   readonly request: IncomingMessage
   /** How long the upstream may be silent, in milliseconds. */
   readonly patience: number | undefined
   readonly prefix: string
   readonly speaker: Speaker
   readonly mayBegin: Begins
+  /** Ends the work on the request: its client has left. */
   readonly signal: AbortSignal
 }
 
-/** What sessions are followed with. */
+/** A request with a conversation. */
+export interface Conversing extends Incoming {
+  readonly dialect: Dialect
+}
+
 export interface Following {
   readonly memory: Memory.Service
   readonly follower: Follower
@@ -107,7 +111,6 @@ function* parsedOf({ request, dialect }: Conversing, text: string | null): Steps
   return { parsed, named, messages: parsed.units.flatMap((unit) => unit.messages), given: text }
 }
 
-/** What the request says of its conversation. */
 const givenIn = (
   { request, prefix, speaker, mayBegin, signal }: Conversing,
   { parsed, named, messages }: ParsedRequest,

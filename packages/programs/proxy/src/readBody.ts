@@ -64,22 +64,23 @@ export const readBody = (
     source.on("data", onData).once("end", onEnd).once("close", onClose)
   })
 
+/** The encodings that Node takes apart. */
+const unpackers: ReadonlyMap<string, typeof gunzipSync> = new Map([
+  ["gzip", gunzipSync],
+  ["x-gzip", gunzipSync],
+  ["br", brotliDecompressSync],
+  ["deflate", inflateSync],
+])
+
 /** The text of a body; `null` if it is none in UTF-8, or is compressed in a way that Node does not know. */
 export const textOf = (bytes: Buffer, encoding: string | undefined, most: number): string | null => {
   try {
     const limit = { maxOutputLength: most }
     const name = (encoding ?? "identity").trim().toLowerCase()
-    const plain =
-      name === "identity"
-        ? bytes
-        : name === "gzip" || name === "x-gzip"
-          ? gunzipSync(bytes, limit)
-          : name === "br"
-            ? brotliDecompressSync(bytes, limit)
-            : name === "deflate"
-              ? inflateSync(bytes, limit)
-              : null
-    return plain === null ? null : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain)
+    const plain = name === "identity" ? bytes : unpackers.get(name)?.(bytes, limit)
+    return plain === undefined
+      ? null
+      : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain)
   } catch {
     return null
   }

@@ -24,7 +24,6 @@ export const signed = (speaker: string, text: string, length: number): string =>
 /** What messages keep of who has said them, in their metadata. */
 const field = "memfold-speaker"
 
-/** The mark of a speaker. */
 export const markOf = (speaker: string): string => signed(speaker, field, 32)
 
 /** Messages with the mark of who says them. */

@@ -83,10 +83,7 @@ export const tenantMemory = (
   const prefix = tenant === null ? "" : `${tenant}/`
   const inside = (id: string): string => `${prefix}${id}`
   const outside = (id: string): string => (id.startsWith(prefix) ? id.slice(prefix.length) : id)
-  const groups: Pick<
-    TenantMemory,
-    "hasGroup" | "takeTurn" | "keepTurn" | "givenUp" | "deleteGivenUp" | "deleteGroup"
-  > = {
+  const groups = {
     hasGroup: (group) => Effect.map(log.head(EventLog.groupLog(inside(group))), (head) => head !== null),
     takeTurn: (group, options) => EventLog.takeTurn(log, inside(group), options),
     keepTurn: (group, at, { givenUp = [], ...kept } = {}) =>
@@ -101,7 +98,7 @@ export const tenantMemory = (
       })),
     deleteGivenUp: (group, id) => EventLog.deleteGivenUp(log, inside(group), id),
     deleteGroup: (group) => EventLog.deleteGroup(log, inside(group)),
-  }
+  } satisfies Partial<TenantMemory>
   if (tenant === null) return { ...memory, ...groups, list: (request) => log.list(request), spent: spentOf }
   const owned = <Change extends Described>(change: Change): Change =>
     typeof change.owner === "string" ? { ...change, owner: inside(change.owner) } : change

@@ -144,7 +144,6 @@ const shared = <At>(steps: Steps<At>, key: string, step: Effect.Effect<Step<At>,
       }),
   )
 
-/** A subscription. */
 export interface Subscription<At = Position> {
   readonly steps: Steps<At>
   /** What tells the session from those of other tenants. */

@@ -35,7 +35,6 @@ interface Operation {
 
 type Content = Readonly<Record<string, { readonly schema: Schema }>>
 
-/** The document, of which the page is made. */
 interface Document {
   readonly info: { readonly title: string; readonly description?: string }
   readonly tags?: ReadonlyArray<{ readonly name: string }>

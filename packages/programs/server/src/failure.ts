@@ -88,7 +88,6 @@ const texts: Readonly<Record<string, (error: unknown) => string>> = {
   HttpApiDecodeError: (error) => wrongIn((error as HttpApiError.HttpApiDecodeError).issues),
 }
 
-/** The problem that an error is. */
 export const problemOf = (error: unknown): Problem => {
   if (isProblem(error)) return error
   const name = nameOf(error)

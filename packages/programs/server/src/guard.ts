@@ -27,7 +27,6 @@ export interface GuardOptions extends Authorization, Served {
   readonly isClosing: () => boolean
   /** Checks that a tenant may begin a session. */
   readonly mayBegin: MayBegin
-  /** The limit of the groups of the feed. */
   readonly groups: GroupLimit
 }
 

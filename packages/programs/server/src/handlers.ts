@@ -7,7 +7,6 @@ import type { Serving } from "./handlers/operation.js"
 import { log, service } from "./handlers/service.js"
 import { owners, sessions } from "./handlers/sessions.js"
 
-/** All handlers. */
 export const handlersOf = (serving: Serving) =>
   Layer.mergeAll(
     sessions(serving),

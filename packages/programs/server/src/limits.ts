@@ -116,7 +116,6 @@ export const makeSessionLimit = (most: number | null): MayBegin => {
     })
 }
 
-/** Limits the groups of the feed. */
 export interface GroupLimit {
   readonly mayBegin: MayBegin
   /** A group of a tenant was deleted: another one may begin. */

@@ -103,10 +103,8 @@ export interface ServeOptions extends Pick<Memory.Options, "trust" | "minimumOri
 
 /** The addresses to listen on that only this machine reaches. */
 const localAddresses: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1"])
-/** The names of this machine, as a request has them. */
 const localNames = ["localhost", "127.0.0.1", "[::1]"]
 
-/** The names that requests may have. */
 export const namesOf = ({ host = "127.0.0.1", allowedHosts = [] }: ServeOptions): ReadonlySet<string> =>
   new Set(
     [...localNames, ...(host.includes(":") ? [`[${host}]`] : [host]), ...allowedHosts].map((name) =>

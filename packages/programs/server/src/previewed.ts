@@ -31,7 +31,6 @@ const compaction = ({
   }
 }
 
-/** A preview with its contexts in a format. */
 export const previewed = (
   { compactions, before, after, ...preview }: Memory.Preview,
   format: keyof Formats,

@@ -30,7 +30,6 @@ const isWanted =
     info.updatedTime >= activeFrom &&
     info.updatedTime < activeTo
 
-/** A page of sessions. */
 export const sessionPage = (memory: TenantMemory, query: Query) =>
   Effect.gen(function* () {
     const { owner, limit = 50, cursor } = query

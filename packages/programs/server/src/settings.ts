@@ -66,12 +66,10 @@ const store = (path: string, file: Json): void => {
 }
 
 const at = (file: Json, path: ReadonlyArray<string>): Json => {
-  let found: unknown = file
-  for (const name of path) found = isObject(found) ? found[name] : undefined
+  const found = path.reduce<unknown>((one, name) => (isObject(one) ? one[name] : undefined), file)
   return isObject(found) ? found : {}
 }
 
-/** The settings of a service. */
 export interface ServiceSettings {
   /** The strategy of requests that name none, and whether it is another one than the memory was made with. */
   readonly current: () => StrategySetting & { readonly isChanged: boolean }
@@ -92,7 +90,6 @@ export const readSettingsFile = ({ settings, settingsFile }: ServeOptions): obje
   throw new ServeError(`${settingsFile} is no settings file: it must have a JSON object`)
 }
 
-/** Makes the settings of a service. */
 export const serviceSettings = (
   started: StrategySetting,
   { settingsFile }: Pick<ServeOptions, "settingsFile">,

@@ -34,7 +34,6 @@ const amountOf = (
   ]
 }
 
-/** What was spent today, for one session. */
 export const spentToday = (
   memory: TenantMemory,
   session: string,

@@ -29,7 +29,6 @@ const turnIn = (name: string): EventLog.LogPosition | null => {
 /** How often it is asked whether the turn has come. */
 const askAgain = Duration.seconds(1)
 
-/** What is asked for, and how. */
 interface Asked {
   readonly group: string
   readonly request: typeof schemas.Consume.Type
@@ -43,7 +42,6 @@ interface Consumed {
   readonly after: string | null
 }
 
-/** Answers a consumer of a group. */
 export const consumed = (
   memory: TenantMemory,
   { group, request, closing }: Asked,

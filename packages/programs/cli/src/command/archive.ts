@@ -57,9 +57,7 @@ const rulesOf = (given: {
           rules: [
             {
               do: erase ? "delete" : "archive",
-              ...Option.match(idle, { onNone: () => ({}), onSome: (idle) => ({ idle }) }),
-              ...Option.match(age, { onNone: () => ({}), onSome: (age) => ({ age }) }),
-              ...Option.match(owner, { onNone: () => ({}), onSome: (owner) => ({ owner }) }),
+              ...options.given({ idle, age, owner }),
             },
           ],
         }
@@ -178,11 +176,7 @@ export const command = options.command(
           ? told(
               retainSegments(log, archive, {
                 dryRun,
-                owner: Option.getOrUndefined(given.owner),
-                ...Option.match(given.keepVersions, {
-                  onNone: () => ({}),
-                  onSome: (keepVersions) => ({ keepVersions }),
-                }),
+                ...options.given({ owner: given.owner, keepVersions: given.keepVersions }),
               }),
               segmentLine,
               given.json,

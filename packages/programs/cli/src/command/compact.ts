@@ -1,15 +1,23 @@
 /** `memfold compact SESSION` */
 import { Args, Options } from "@effect/cli"
 import { type CompactionOutcome, Memory, type Strategy, Summarizer, whyIdle } from "@memfold/core"
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { labSummarizer } from "../lab/modules.js"
 import { Findings } from "./failure.js"
 import * as options from "./options.js"
 import { spend, spendOf } from "./spend.js"
 import { outcomeLines } from "./timeline.js"
-import { clean, color, count, json as toJson, progress, progressDone, several } from "../terminal/terminal.js"
+import {
+  clean,
+  color,
+  count,
+  json as toJson,
+  progress,
+  progressDone,
+  several,
+  printLines,
+} from "../terminal/terminal.js"
 
-/** The outcome of a compaction as a record. */
 export const record = (session: string, outcome: CompactionOutcome) => ({
   type: "compaction",
   session,
@@ -26,7 +34,6 @@ export const record = (session: string, outcome: CompactionOutcome) => ({
   ...(outcome._tag === "Failed" ? { failure: outcome.error.reason } : {}),
 })
 
-/** The outcome of a compaction as lines of text. */
 export const lines = (outcome: CompactionOutcome): ReadonlyArray<string> => {
   if (outcome._tag !== "Idle") return outcomeLines(outcome)
   return outcome.reason === "spend-reached"
@@ -110,9 +117,7 @@ export const command = options.command(
     session: Args.text({ name: "SESSION" }),
     ...options.stored,
     strategy: options.strategy.pipe(Options.withDefault("sliding-window")),
-    set: options.set,
-    settings: options.settings,
-    environmentPrefix: options.environmentPrefix,
+    ...options.strategySettings,
     summarizer: options.summarizerOrFile,
     takeOver: options.flag(
       "take-over",
@@ -129,7 +134,10 @@ export const command = options.command(
   (given) =>
     Effect.gen(function* () {
       const strategy = yield* options.chosenStrategy(given.strategy, given)
-      const also = { ...(yield* spendOf(given)), ...options.trustOf(given) }
+      const also = {
+        ...(yield* spendOf(given)),
+        ...options.given({ trust: given.trust, minimumOrigin: given.minimumOrigin }),
+      }
       const summarizer = yield* labSummarizer(given.summarizer)
       const { session, store: url, takeOver } = given
       const asked = { session, store: url, strategy, ...also }
@@ -139,14 +147,14 @@ export const command = options.command(
           Effect.provide(options.existingStore(given)),
         )
         const shown = given.json ? [toJson(previewRecord(session, preview))] : previewLines(preview)
-        return yield* Effect.forEach(shown, (line) => Console.log(line), { discard: true })
+        return yield* printLines(shown)
       }
       const outcome = yield* asking(asked, (memory) => memory.compact(session, { takeOver })).pipe(
         Effect.provideService(Summarizer.Summarizer, summarizer),
         Effect.provide(options.existingStore(given, { readonly: false })),
       )
       const printed = given.json ? [toJson(record(session, outcome))] : lines(outcome)
-      yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
+      yield* printLines(printed)
       if (outcome._tag === "Failed") return yield* new Findings()
     }),
 )

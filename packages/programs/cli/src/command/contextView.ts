@@ -3,7 +3,6 @@ import { Message, type Render, TokenCounter } from "@memfold/core"
 import { badgesOf, messageLine } from "./timeline.js"
 import { clean, color, columns, count, percent, span, table } from "../terminal/terminal.js"
 
-/** The meaning of each section of a layout. */
 export const meaning: Readonly<Record<Render.SectionName, string>> = {
   pinned: "always shown verbatim",
   "user-memory": "facts about the user",
@@ -23,7 +22,6 @@ export const meaning: Readonly<Record<Render.SectionName, string>> = {
 /** Why a limit is reached before the counts that are shown reach it. */
 const marginNote = `limits add ${percent(TokenCounter.estimateMargin - 1, 0)} to what is estimated`
 
-/** The layout as a table. */
 export const layoutTable = ({ layout, tokens }: Render.Context): string =>
   [
     table(
@@ -34,7 +32,7 @@ export const layoutTable = ({ layout, tokens }: Render.Context): string =>
         count(taken),
         { text: meaning[section] + (origin === undefined ? "" : `; origin: ${origin}`), paint: color.dim },
       ]),
-      ["left", "left", "right", "left"],
+      ["left", "left", "right"],
     ),
     `${count(tokens)} tokens in total; ${marginNote}`,
   ].join("\n")

@@ -83,16 +83,9 @@ const aheadLine = ({ session, events, there }: Copied): string =>
   `${color.green("ahead")}   ${clean(`session "${session}"`)}: ${several(events, "event")} there already, ` +
   `and continued there to ${count(there)}`
 
-interface Sums {
-  readonly sessions: number
-  readonly events: number
-  readonly written: number
-  readonly ahead: number
-  readonly diverged: number
-  readonly failed: number
-}
+const noSums = { sessions: 0, events: 0, written: 0, ahead: 0, diverged: 0, failed: 0 }
 
-const sumsLine = ({ sessions, events, written, ahead, diverged, failed }: Sums): string =>
+const sumsLine = ({ sessions, events, written, ahead, diverged, failed }: typeof noSums): string =>
   [
     `${several(sessions, "session")}, ${several(events, "event")}, ${count(written)} of them new`,
     ...(sessions === 0 ? [] : ["every record compared"]),
@@ -112,7 +105,7 @@ export const copyAll = (
   { json, kept }: { readonly json: boolean; readonly kept: boolean },
 ): Effect.Effect<void, EventLog.LogError | Findings> =>
   Effect.gen(function* () {
-    const sums = { sessions: 0, events: 0, written: 0, ahead: 0, diverged: 0, failed: 0 }
+    const sums = { ...noSums }
     const print = (record: object, text: string) =>
       Effect.zipRight(Effect.sync(progressDone), Console.log(json ? toJson(record) : text))
     const done = (copied: Copied) => {

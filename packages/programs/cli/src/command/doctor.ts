@@ -27,14 +27,9 @@ const where = (isOpen: boolean, about: Finding["about"], problem: string): Reado
 
 /** The subject of a trail by its id; `null` if a log is none. */
 const subjectOf = (log: string): Audit.Subject | null => {
-  for (const kind of ["owner", "session"] as const) {
-    const first = Audit.trailOf(kind === "owner" ? { owner: "" } : { session: "" })
-    if (log.startsWith(first)) {
-      const id = log.slice(first.length)
-      return kind === "owner" ? { owner: id } : { session: id }
-    }
-  }
-  return null
+  const [owner, session] = [Audit.trailOf({ owner: "" }), Audit.trailOf({ session: "" })]
+  if (log.startsWith(owner)) return { owner: log.slice(owner.length) }
+  return log.startsWith(session) ? { session: log.slice(session.length) } : null
 }
 
 const isWithin = (path: string, folder: string): boolean => {

@@ -2,7 +2,7 @@
 import { Args, Options } from "@effect/cli"
 import { EventLog, Memory, type MemoryLayers } from "@memfold/core"
 import { layer as memoryLayers, userHome } from "@memfold/layers"
-import { Console, Effect, Option, Random, Stream } from "effect"
+import { Console, Effect, Number as Numbers, Option, Random, Record, Stream } from "effect"
 import { clean, color, json as toJson, several, shownId, table } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -41,7 +41,6 @@ const print = (facts: ReadonlyArray<MemoryLayers.FactInTime>) =>
         spanOf(fact),
         clean(quoteOf(fact)),
       ]),
-      ["left", "left", "left", "left"],
     ),
   )
 
@@ -68,8 +67,7 @@ const printDiff = (diff: MemoryLayers.FactsDiff | null, whose: string, json: boo
       ...go.map((fact) => line("-", fact)),
       ...change.flatMap(({ before, after }) => [line("<", before), line(">", after)]),
     ]
-    if (rows.length > 0)
-      yield* Console.log(table(["", "what", "true", "said"], rows, ["left", "left", "left", "left"]))
+    if (rows.length > 0) yield* Console.log(table(["", "what", "true", "said"], rows))
     yield* Console.log(
       `${clean(by.extractor)} ${clean(by.version)}: ${several(come.length, "fact")} would come, ${go.length} go, ${change.length} change` +
         (Object.keys(refused).length === 0 ? "" : ` (refused: ${countsOf(refused)})`),
@@ -104,14 +102,13 @@ const rebuild = (
 const tallyOf = (log: string) =>
   Effect.gen(function* () {
     const memory = yield* Memory.Memory
-    const refused: Record<string, number> = {}
+    let refused: Readonly<Record<string, number>> = {}
     const [taken, wrong, right] = [new Set<string>(), new Set<string>(), new Set<string>()]
     yield* Stream.runForEach(memory.events(log), ({ event }) =>
       Effect.sync(() => {
         if (event._tag === "FactsLearned") {
           for (const { id } of event.facts) taken.add(id)
-          for (const [why, count] of Object.entries(event.refused ?? {}))
-            refused[why] = (refused[why] ?? 0) + count
+          refused = Record.union(refused, event.refused ?? {}, Numbers.sum)
         } else if (event._tag === "FactRetracted") wrong.add(event.fact)
         else if (event._tag === "FactConfirmed") right.add(event.fact)
         else if (event._tag === "FactReverted") wrong.delete(event.fact)
@@ -124,16 +121,12 @@ const tallyOf = (log: string) =>
 type Tally = Effect.Effect.Success<ReturnType<typeof tallyOf>>
 
 const together = (tallies: ReadonlyArray<Tally>): Tally =>
-  tallies.reduce((sum, one) => {
-    const refused = { ...sum.refused }
-    for (const [why, count] of Object.entries(one.refused)) refused[why] = (refused[why] ?? 0) + count
-    return {
-      taken: sum.taken + one.taken,
-      wrong: sum.wrong + one.wrong,
-      right: sum.right + one.right,
-      refused,
-    }
-  })
+  tallies.reduce((sum, one) => ({
+    taken: sum.taken + one.taken,
+    wrong: sum.wrong + one.wrong,
+    right: sum.right + one.right,
+    refused: Record.union(sum.refused, one.refused, Numbers.sum),
+  }))
 
 const countsOf = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)

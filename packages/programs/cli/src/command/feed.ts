@@ -2,7 +2,7 @@
 import { Options } from "@effect/cli"
 import { EventLog, Memory, OptionGroup } from "@memfold/core"
 import { Console, Data, Effect, Option, Stream } from "effect"
-import { color, date, inWords, json as toJson, shownId, table } from "../terminal/terminal.js"
+import { color, date, inWords, json as toJson, printJson, shownId, table } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { eventRecord } from "./records.js"
@@ -33,14 +33,10 @@ const printed =
             color.dim(position.length > 40 ? "" : position),
     )
 
-/** What a group has given up. */
 const showGivenUp = (log: EventLog.Service, group: string, json: boolean) =>
   Effect.gen(function* () {
     const found = [...(yield* Stream.runCollect(EventLog.givenUp(log, group)))]
-    if (json)
-      return yield* Effect.forEach(found, (one) => Console.log(toJson({ type: "given-up", ...one })), {
-        discard: true,
-      })
+    if (json) return yield* printJson(found.map((one) => ({ type: "given-up", ...one })))
     if (found.length === 0) return yield* Console.log("the group has given up nothing")
     const rows = found.map(({ id, session, version, time, attempts, reason }) => [
       String(id),
@@ -57,7 +53,6 @@ const showGivenUp = (log: EventLog.Service, group: string, json: boolean) =>
         "right",
         "left",
         "right",
-        "left",
       ]),
     )
   })

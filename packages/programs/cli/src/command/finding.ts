@@ -46,6 +46,5 @@ export const integrity = (url: string): Effect.Effect<ReadonlyArray<Finding>> =>
   )
 }
 
-/** The place of a finding, for a message. */
 export const place = ({ session, version }: Finding): string =>
   session === null ? "the store" : `session "${session}"${version === null ? "" : `, event ${version}`}`

@@ -2,7 +2,7 @@
 import { Args, Options } from "@effect/cli"
 import { type Audit, Memory } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
-import { clean, color, json as toJson, several, shownId, table } from "../terminal/terminal.js"
+import { clean, color, date, json as toJson, several, shownId, table } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 
@@ -25,8 +25,6 @@ const subjectOf = (given: {
   )
 }
 
-const timeOf = (time: number): string => new Date(time).toISOString().slice(0, 19).replace("T", " ")
-
 const actorOf = ({ actor }: Audit.AuditEntry): string =>
   actor === null
     ? "-"
@@ -42,7 +40,7 @@ const detailOf = (entry: Audit.AuditEntry): string =>
     entry.summarizer && `by ${entry.summarizer}`,
     entry.messages !== undefined && several(entry.messages, entry.act === "learn" ? "fact" : "message"),
     entry.sessions && several(entry.sessions.length, "session"),
-    entry.destroyTime !== undefined && `final at ${timeOf(entry.destroyTime)}`,
+    entry.destroyTime !== undefined && `final at ${date(entry.destroyTime)}`,
     entry.reason,
   ]
     .filter(Boolean)
@@ -68,13 +66,12 @@ export const audit = options.command(
           table(
             ["time (UTC)", "session", "done", "by", "more"],
             entries.map((entry) => [
-              timeOf(entry.time),
+              date(entry.time),
               entry.session === null ? "-" : shownId(entry.session),
               entry.act,
               clean(actorOf(entry)),
               clean(detailOf(entry)),
             ]),
-            ["left", "left", "left", "left", "left"],
           ),
         )
         for (const { of, entries: count, head, brokenAt } of trails)
@@ -135,7 +132,7 @@ export const erase = options.command(
         )
       yield* Console.log(
         `${several(keys.length, "key")} out of use` +
-          (destroyTime === null ? "" : `, destroyed at ${timeOf(destroyTime)} UTC`),
+          (destroyTime === null ? "" : `, destroyed at ${date(destroyTime)} UTC`),
       )
       yield* Console.log(color.dim(`not proven: ${notProven.join("; ")}`))
     }).pipe(Effect.provide(options.quietMemory({ store }, { readonly: false }))),

@@ -1,7 +1,7 @@
 /** `memfold import --from NAME FILE` */
 import { Args, Options } from "@effect/cli"
 import { Audit, EventLog, type Memory, type Summarizer, TokenCounter } from "@memfold/core"
-import { Clock, Console, Effect, Option, Stream } from "effect"
+import { Clock, Effect, Option, Stream } from "effect"
 import { readdirSync } from "node:fs"
 import { basename, extname, join } from "node:path"
 import { completed } from "../import/completed.js"
@@ -24,11 +24,14 @@ import { byName } from "@memfold/catalog"
 import { importExport } from "./copy.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { noOptionAmong } from "./transcripts.js"
 import {
   clean,
   color,
   count,
+  date,
   heading,
+  printLines,
   several,
   shownId,
   span,
@@ -76,11 +79,6 @@ const store = options
   )
   .pipe(Options.withDefault("memory:"))
 
-const rangeText = (range: ImportedSummary["range"]): string => (range === null ? "" : span(range))
-
-const time = (at: number | null): string =>
-  at === null ? "" : new Date(at).toISOString().slice(0, 19).replace("T", " ")
-
 const summaryRecord = ({ id, was, is, range, time, notes }: ImportedSummary) => ({
   type: "imported-summary",
   summary: id,
@@ -95,15 +93,14 @@ const summaryRecord = ({ id, was, is, range, time, notes }: ImportedSummary) => 
 const summaryTable = (summaries: ReadonlyArray<ImportedSummary>): string =>
   table(
     ["summary", "was", "is", "covers", "made", ""],
-    summaries.map(({ id, was, is, range, time: at, notes }) => [
+    summaries.map(({ id, was, is, range, time, notes }) => [
       shownId(id),
       was,
       is === "left-out" ? { text: "left out", paint: color.yellow } : is,
-      rangeText(range),
-      time(at),
+      range === null ? "" : span(range),
+      time === null ? "" : date(time),
       { text: notes.join("; "), paint: color.dim },
     ]),
-    ["left", "left", "left", "left", "left", "left"],
   )
 
 const sum = ({ state }: Imported): string =>
@@ -166,7 +163,7 @@ const lines = ({ file, from, session, imported, kept, unread, now }: ImportResul
     ...(kept && spoken !== null
       ? [
           color.yellow(
-            `Nobody has spoken here since ${time(spoken).slice(0, 10)}: a rule of memfold archive with --idle or --age counts from there, and its next run may move or delete the session.`,
+            `Nobody has spoken here since ${date(spoken).slice(0, 10)}: a rule of memfold archive with --idle or --age counts from there, and its next run may move or delete the session.`,
           ),
         ]
       : []),
@@ -218,13 +215,7 @@ const bring = (
 ): Effect.Effect<Brought | null, SessionTaken | Memory.MemoryError, EventLog.EventLog> =>
   Effect.gen(function* () {
     const log = yield* EventLog.EventLog
-    const known = yield* importedBefore(log, session, batchId).pipe(
-      Effect.map((isSame) => (isSame ? null : 0)),
-      Effect.catchIf(
-        (error) => error._tag === "SessionTaken" && error.isImport === true,
-        (error) => Effect.succeed((error as SessionTaken).events),
-      ),
-    )
+    const known = yield* importedBefore(log, session, batchId)
     if (known === null) return null
     const counter = TokenCounter.guarded(yield* TokenCounter.TokenCounter)
     const now = yield* Clock.currentTimeMillis
@@ -242,7 +233,6 @@ const bring = (
     return (yield* write(log, session, batchId, imported.events)) ? brought : null
   })
 
-/** The defaults of these options. */
 const defaults = { format: "auto", summarizer: "extractive" } as const
 
 /** The first given option that applies only to the states of other programs. */
@@ -317,10 +307,7 @@ export const command = options.command(
   },
   (given) =>
     Effect.gen(function* () {
-      if (given.file.startsWith("-")) {
-        const problem = `${given.file} stands where a file is expected; see --help`
-        return yield* new UsageError({ problem })
-      }
+      yield* noOptionAmong([given.file])
       if (given.from === "memfold") {
         const unused = given.all ? "all" : unusedByExports(given)
         if (unused !== undefined) {
@@ -384,7 +371,7 @@ export const command = options.command(
             now: yield* Clock.currentTimeMillis,
           }
           const printed = given.json ? records(result) : lines(result)
-          yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
+          yield* printLines(printed)
         })
       // A session that is only checked is forgotten then: a large export has more of them than the memory holds.
       yield* kept

@@ -24,6 +24,7 @@ import {
   shownId,
   table,
   json as toJson,
+  printLines,
 } from "../terminal/terminal.js"
 
 const session = Args.text({ name: "SESSION" })
@@ -71,7 +72,7 @@ export const sessions = options.command(
             date(info.updatedTime),
             ...(described ? [shownId(info.owner ?? ""), oneLine(info.title ?? "", 60)] : []),
           ]),
-          ["left", "right", "left", "left", "left", "left"],
+          ["left", "right"],
         ),
       )
     }).pipe(Effect.provide(options.existingStore({ store }))),
@@ -111,12 +112,7 @@ const styleOf = ({
   user,
   scope,
   ...given
-}: Shared & {
-  readonly strategy: Option.Option<string>
-  readonly set: ReadonlyArray<string>
-  readonly settings: Option.Option<string>
-  readonly environmentPrefix: string
-}): Effect.Effect<
+}: Shared & options.StrategySettings & { readonly strategy: Option.Option<string> }): Effect.Effect<
   Layer.Layer<Memory.Memory, never, EventLog.EventLog>,
   UsageError | UnknownName | Strategy.SettingsError
 > =>
@@ -147,25 +143,20 @@ const leftOut = (
   { learnedTo, facts }: Session.SessionState,
   shared: Shared,
 ): Effect.Effect<ReadonlyArray<string>, EventLog.LogError> =>
-  Effect.map(
-    Effect.forEach([["user", userHome] as const, ["scope", scopeHome] as const], ([layer, homeOf]) =>
-      Option.match(shared[layer], {
-        onNone: () =>
-          Effect.succeed(
-            learnedTo === 0 || facts.some((fact) => fact.layer === layer)
-              ? []
-              : [
-                  `facts about the ${layer} that other sessions share are left out; name it with --${layer} ID`,
-                ],
-          ),
-        onSome: (name) =>
-          Effect.map(EventLog.versionOf(log, homeOf(name)), (version) =>
-            version === 0 ? [`the store has no facts about the ${layer} ${shownId(name)}`] : [],
-          ),
-      }),
-    ),
-    (notes) => notes.flat(),
-  )
+  Effect.gen(function* () {
+    const notes: Array<string> = []
+    for (const [layer, homeOf] of [["user", userHome] as const, ["scope", scopeHome] as const]) {
+      const name = Option.getOrNull(shared[layer])
+      const isUnnamed = name === null && learnedTo > 0 && !facts.some((fact) => fact.layer === layer)
+      if (isUnnamed)
+        notes.push(
+          `facts about the ${layer} that other sessions share are left out; name it with --${layer} ID`,
+        )
+      if (name !== null && (yield* EventLog.versionOf(log, homeOf(name))) === 0)
+        notes.push(`the store has no facts about the ${layer} ${shownId(name)}`)
+    }
+    return notes
+  })
 
 export const context = options.command(
   "context",
@@ -189,9 +180,7 @@ export const context = options.command(
       "The scope of the session, for the facts about the scope (scopeOf).",
     ),
     strategy: options.strategy.pipe(Options.optional),
-    set: options.set,
-    settings: options.settings,
-    environmentPrefix: options.environmentPrefix,
+    ...options.strategySettings,
     json: options.json,
   },
   (given) =>
@@ -220,7 +209,7 @@ export const context = options.command(
       if (Option.isSome(given.format)) return yield* Console.log(toJson(payload(format, context), 2))
       yield* Console.log(heading(`Session "${given.session}"${at === undefined ? "" : ` at event ${at}`}`))
       yield* Console.log(layoutTable(context))
-      yield* Effect.forEach(["", ...contextLines(context)], (line) => Console.log(line), { discard: true })
+      yield* printLines(["", ...contextLines(context)])
       yield* Console.log(color.dim(`\n${several(context.messages.length, "message")} for the model`))
     }).pipe(
       Effect.provide(

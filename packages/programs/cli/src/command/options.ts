@@ -37,7 +37,6 @@ export const command = <const Name extends string, const Config extends Command.
 export const text = (name: string, value: string, about: string): Options.Options<string> =>
   Options.text(name).pipe(Options.withPseudoName(value), Options.withDescription(about))
 
-/** An option with a text that may be left out. */
 export const optionalText = (name: string, value: string, about: string) =>
   Options.optional(text(name, value, about))
 
@@ -62,12 +61,6 @@ export const given = <Given extends Readonly<Record<string, Option.Option<unknow
   Object.fromEntries(
     Object.entries(found).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value]] : [])),
   ) as { [Key in keyof Given]?: Option.Option.Value<Given[Key]> }
-
-/** The values of {@link trust}, as a memory takes them. */
-export const trustOf = (of: {
-  readonly trust: Option.Option<"together" | "separate">
-  readonly minimumOrigin: Option.Option<Message.Origin>
-}) => given({ trust: of.trust, minimumOrigin: of.minimumOrigin })
 
 /** What is left out before anything is stored. */
 export const guard = optionalText(
@@ -94,11 +87,9 @@ export const guardOf = (given: Option.Option<string>) =>
     }),
   )
 
-/** An option with a text that may be repeated. */
 export const repeatedText = (name: string, value: string, about: string) =>
   Options.repeated(text(name, value, about))
 
-/** An option with a whole number. */
 export const integer = (name: string, value: string, about: string): Options.Options<number> =>
   text(name, value, about).pipe(
     Options.mapEffect((given) =>
@@ -110,7 +101,6 @@ export const integer = (name: string, value: string, about: string): Options.Opt
     ),
   )
 
-/** An option with a whole number that may be left out. */
 export const optionalInteger = (name: string, value: string, about: string) =>
   Options.optional(integer(name, value, about))
 
@@ -136,7 +126,6 @@ export const store = storeText(
   "The store: the path of a SQLite file, memory:, redis://HOST, postgres://HOST/DATABASE, or sharded:FILE.",
 )
 
-/** The archive behind a store. */
 export const archive = optionalText(
   "archive",
   "PLACE",
@@ -173,6 +162,15 @@ export const environmentPrefix = text(
   "PREFIX",
   "What the environment variables with settings begin with, in place of MEMFOLD_.",
 ).pipe(Options.withDefault(Strategy.ownPrefix))
+
+/** Where the settings of a strategy are. To be handed to {@link chosenStrategy}. */
+export const strategySettings = { set, settings, environmentPrefix }
+
+export interface StrategySettings {
+  readonly set: ReadonlyArray<string>
+  readonly settings: Option.Option<string>
+  readonly environmentPrefix: string
+}
 
 export const format = text("format", "NAME", `The transcript's format: ${formats.join(", ")}.`).pipe(
   Options.withDefault("auto"),
@@ -274,11 +272,7 @@ export const readSettings = (file: Option.Option<string>): Effect.Effect<unknown
 /** The named strategy, with its settings from all sources. */
 export const chosenStrategy = (
   name: string,
-  given: {
-    readonly set: ReadonlyArray<string>
-    readonly settings: Option.Option<string>
-    readonly environmentPrefix: string
-  },
+  given: StrategySettings,
 ): Effect.Effect<Strategy.Strategy, UsageError | UnknownName | Strategy.SettingsError> =>
   Effect.gen(function* () {
     const request = yield* parseSettings(given.set)
@@ -290,7 +284,6 @@ export const chosenStrategy = (
     })
   })
 
-/** The named summarizer. */
 export const summarizerOf = (name: string): Effect.Effect<Summarizer.Service, UnknownName> =>
   byName("summarizer", summarizers, name)
 

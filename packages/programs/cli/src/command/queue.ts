@@ -1,7 +1,7 @@
 /** Options of commands that use a queue, and `memfold dead-letters`. */
 import { type QueueError, queueOf, type UnknownName } from "@memfold/catalog"
 import { Console, Effect, Option } from "effect"
-import { clean, json as toJson, several, table } from "../terminal/terminal.js"
+import { clean, json as toJson, printJson, several, table } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 
@@ -17,10 +17,6 @@ export const queueName = options.optionalText(
   "The name of the queue on its server; memfold by default.",
 )
 
-/** The option of a queue that has a name. */
-export const named = (name: Option.Option<string>): { readonly queue?: string } =>
-  Option.match(name, { onNone: () => ({}), onSome: (queue) => ({ queue }) })
-
 export const deadLetters = options.command(
   "dead-letters",
   "List the sessions that workers have given up, with the reason; or put them into the queue again.",
@@ -33,7 +29,7 @@ export const deadLetters = options.command(
   },
   (given): Effect.Effect<void, UsageError | UnknownName | QueueError> =>
     Effect.gen(function* () {
-      const opened = yield* queueOf(given.queue, named(given.queueName))
+      const opened = yield* queueOf(given.queue, options.given({ queue: given.queueName }))
       yield* Effect.gen(function* () {
         const queue = yield* opened
         if (Option.isSome(given.retry) || given.retryAll) {
@@ -50,10 +46,7 @@ export const deadLetters = options.command(
           )
         }
         const letters = yield* queue.deadLetters
-        if (given.json) {
-          const records = letters.map((letter) => ({ type: "dead-letter", ...letter }))
-          return yield* Effect.forEach(records, (one) => Console.log(toJson(one)), { discard: true })
-        }
+        if (given.json) return yield* printJson(letters.map((letter) => ({ type: "dead-letter", ...letter })))
         if (letters.length === 0) return yield* Console.log("no dead letters")
         const rows = letters.map(({ session, time, attempts, reason }) => [
           clean(session),
@@ -62,7 +55,7 @@ export const deadLetters = options.command(
           clean(reason),
         ])
         yield* Console.log(
-          table(["session", "given up", "attempts", "reason"], rows, ["left", "left", "right", "left"]),
+          table(["session", "given up", "attempts", "reason"], rows, ["left", "left", "right"]),
         )
       }).pipe(Effect.scoped)
     }),

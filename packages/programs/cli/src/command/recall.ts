@@ -4,7 +4,7 @@ import { Memory, OptionGroup } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { clean, color, json as toJson } from "../terminal/terminal.js"
+import { clean, color, printJson } from "../terminal/terminal.js"
 
 type RecallResult = Effect.Effect.Success<ReturnType<Memory.Service["recallOf"]>>
 
@@ -75,18 +75,14 @@ export const command = options.command(
           )
       const { messages, unreadable } = found
       if (json) {
-        return yield* Effect.forEach(
-          [
-            ...messages.map(({ time, ...one }) => ({
-              type: "recalled",
-              ...one,
-              time: new Date(time).toISOString(),
-            })),
-            { type: "recall", messages: messages.length, tokens: found.tokens, unreadable },
-          ],
-          (line) => Console.log(toJson(line)),
-          { discard: true },
-        )
+        return yield* printJson([
+          ...messages.map(({ time, ...one }) => ({
+            type: "recalled",
+            ...one,
+            time: new Date(time).toISOString(),
+          })),
+          { type: "recall", messages: messages.length, tokens: found.tokens, unreadable },
+        ])
       }
       yield* Console.log(
         messages.length === 0 ? color.dim("nothing was found") : found.text.split("\n").map(clean).join("\n"),

@@ -3,7 +3,6 @@ import type { EventLog, CompactionOutcome, Render } from "@memfold/core"
 import { formatContext } from "@memfold/catalog"
 import type { Totals } from "../replay/replay.js"
 
-/** The formats a context can be printed in. */
 export const contextFormats = ["openai", "openai-responses", "anthropic"] as const
 export type ContextFormat = (typeof contextFormats)[number]
 

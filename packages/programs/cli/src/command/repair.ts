@@ -4,7 +4,15 @@ import { Console, Effect, Option, Stream } from "effect"
 import { Findings } from "./failure.js"
 import { type Finding, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
-import { clean, color, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
+import {
+  clean,
+  color,
+  progress,
+  progressDone,
+  several,
+  json as toJson,
+  printLines,
+} from "../terminal/terminal.js"
 
 /** The result for one session. A log that cannot be read is left unchanged. */
 interface Repaired {
@@ -55,7 +63,7 @@ export const command = options.command(
           sums.mended += done.mended.length
           sums.left += done.left.length
           const printed = json ? [toJson({ type: "repaired", ...done })] : lines(done)
-          yield* Effect.forEach(printed, (line) => Console.log(line), { discard: true })
+          yield* printLines(printed)
         }),
       )
       yield* Console.log(

@@ -7,11 +7,10 @@ import { contextLines, layoutTable } from "./contextView.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { compactionRecord, contextRecord, prunedRecord, totalsRecord } from "./records.js"
-import { clean, count, heading, percent, several, json as toJson } from "../terminal/terminal.js"
+import { clean, count, heading, percent, several, json as toJson, printLines } from "../terminal/terminal.js"
 import { Timeline } from "./timeline.js"
 import { type Loaded, loadAll } from "./transcripts.js"
 
-/** A conversation to replay, and how. */
 export interface Job {
   readonly loaded: Loaded
   readonly session: string
@@ -62,11 +61,7 @@ export const runJob = (
     if (!json) yield* Console.log(heading(`${loaded.file} → session "${session}" (${strategy.name})`))
     const { messages, source } = loaded
     const last = yield* replay({ session, source, messages, strategy, summarizer }).pipe(
-      Stream.tap((step) =>
-        Effect.forEach(json ? jsonLines(step) : textLines(timeline, step), (line) => Console.log(line), {
-          discard: true,
-        }),
-      ),
+      Stream.tap((step) => printLines(json ? jsonLines(step) : textLines(timeline, step))),
       Stream.tap((step) =>
         step._tag === "Message"
           ? Effect.forEach(step.outcomes, (outcome) =>
@@ -98,9 +93,7 @@ export const command = options.command(
   {
     files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
     strategy: options.strategy.pipe(Options.withDefault("sliding-window")),
-    set: options.set,
-    settings: options.settings,
-    environmentPrefix: options.environmentPrefix,
+    ...options.strategySettings,
     store: options.store.pipe(Options.withDefault("memory:")),
     session: options.optionalText(
       "session",

@@ -37,19 +37,24 @@ export const readTokens = (path: string) =>
     )
   })
 
-/** Serves until the process is asked to end; `announce` says what to print once it listens. */
-export const served = (given: ServeOptions, announce: (url: string) => string) =>
-  Effect.gen(function* () {
-    const { serve } = yield* server
-    const asked = yield* listening
-    const service = yield* Effect.acquireRelease(
+/** Serves until the scope ends. */
+export const serving = (given: ServeOptions) =>
+  Effect.flatMap(server, ({ serve }) =>
+    Effect.acquireRelease(
       Effect.tryPromise({
         try: () => serve(given),
         catch: (error) => new UsageError({ problem: error instanceof Error ? error.message : String(error) }),
       }),
       ({ close }) => Effect.promise(close),
-    )
-    yield* Console.log(announce(service.url))
+    ),
+  )
+
+/** Serves until the process is asked to end; `announce` says what to print once it listens. */
+export const served = (given: ServeOptions, announce: (url: string) => string) =>
+  Effect.gen(function* () {
+    const asked = yield* listening
+    const { url } = yield* serving(given)
+    yield* Console.log(announce(url))
     yield* asked
   }).pipe(Effect.scoped)
 
@@ -192,7 +197,7 @@ export const command = options.command(
       const collector = Option.orElse(rest.otlp, () =>
         Option.fromNullable(process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] || null),
       )
-      const limits = options.given({
+      const given = options.given({
         otlp: Option.map(collector, (url) => ({ url, headers: otlpHeaders() })),
         tokens,
         rate,
@@ -204,10 +209,12 @@ export const command = options.command(
         upstreamTimeout: Option.map(rest.upstreamTimeout, (seconds) => `${seconds} seconds` as const),
         summaryModel: rest.summaryModel,
         beforeAppend: yield* options.guardOf(rest.guard),
+        trust: rest.trust,
+        minimumOrigin: rest.minimumOrigin,
+        audit: Option.map(rest.audit, (which) => ({ reads: which === "reads" })),
       })
       const load = options.given({ appends: rest.maxAppends, appendsPerSession: rest.maxAppendsPerSession })
       const caps = yield* spendOf(rest)
-      const audit = Option.isSome(rest.audit) ? { audit: { reads: rest.audit.value === "reads" } } : {}
       const settings = Option.isSome(rest.settings)
         ? {
             settings: (yield* options.readSettings(rest.settings)) as object,
@@ -219,10 +226,7 @@ export const command = options.command(
       const opened = yield* options.servedStore(store)
       yield* served(
         {
-          store: Option.match(rest.archive, {
-            onNone: () => opened,
-            onSome: (place) => withArchive(opened, place),
-          }),
+          store: Option.isNone(rest.archive) ? opened : withArchive(opened, rest.archive.value),
           port,
           host,
           allowedHosts,
@@ -234,11 +238,9 @@ export const command = options.command(
           log: quiet ? "error" : "info",
           upstream: upstreamsIn(rest.upstream),
           ...settings,
-          ...limits,
+          ...given,
           load,
-          ...options.trustOf(rest),
           ...caps,
-          ...audit,
           ...site,
           ...tooling,
         },

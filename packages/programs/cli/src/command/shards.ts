@@ -3,7 +3,7 @@ import { Args, Command } from "@effect/cli"
 import { Audit, EventLog } from "@memfold/core"
 import { type Moved, Sharded } from "@memfold/sharded"
 import { Console, Effect, Option, Stream } from "effect"
-import { clean, count, json as toJson, several, shownId, table } from "../terminal/terminal.js"
+import { clean, count, json as toJson, several, shownId, table, printJson } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { shardsIn } from "./shardsFile.js"
@@ -62,7 +62,7 @@ const show = options.command(
           region,
           ...found.get(name)!,
         }))
-        if (json) yield* Effect.forEach(rows, (row) => Console.log(toJson(row)), { discard: true })
+        if (json) yield* printJson(rows)
         else
           yield* Console.log(
             table(

@@ -4,7 +4,7 @@ import { byName, type UnknownName } from "@memfold/catalog"
 import { EventLog, Memory, Session } from "@memfold/core"
 import { Prices } from "@memfold/prices"
 import { Console, Effect, Option, Stream } from "effect"
-import { clean, count, json as toJson, table } from "../terminal/terminal.js"
+import { clean, count, table, printJson } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 
@@ -113,8 +113,7 @@ export const command = options.command(
           spent === null ? [] : [recordOf(name, spent, today)],
         ),
       )).flat()
-      if (given.json)
-        return yield* Effect.forEach(records, (one) => Console.log(toJson(one)), { discard: true })
+      if (given.json) return yield* printJson(records)
       if (records.length === 0)
         return yield* Console.log("nothing was counted: no process of this store had caps (--spend)")
       yield* Console.log(
@@ -128,7 +127,7 @@ export const command = options.command(
             one.heldTokens === 0 ? "-" : count(one.heldTokens),
             one.reached === null ? "-" : `${one.reached.slice(11, 19)} UTC`,
           ]),
-          ["left", "left", "right", "right", "right", "left"],
+          ["left", "left", "right", "right", "right"],
         ),
       )
     }).pipe(Effect.provide(options.existingStore(given))),

@@ -3,7 +3,17 @@ import { Args } from "@effect/cli"
 import { Memory, type Session } from "@memfold/core"
 import { Console, Effect } from "effect"
 import * as options from "./options.js"
-import { type Cell, clean, color, count, shownId, span, table, json as toJson } from "../terminal/terminal.js"
+import {
+  type Cell,
+  clean,
+  color,
+  count,
+  date,
+  printJson,
+  shownId,
+  span,
+  table,
+} from "../terminal/terminal.js"
 import { short } from "./timeline.js"
 
 const isSplit = ({ segments }: Session.SummaryRecord): boolean =>
@@ -38,7 +48,7 @@ const row = (summary: Session.SummaryRecord): ReadonlyArray<Cell> => [
   { text: summary.status, paint: statusColor[summary.status] },
   span({ from: 0, to: summary.coveredTo }),
   count(summary.total),
-  new Date(summary.time).toISOString().slice(0, 19).replace("T", " "),
+  date(summary.time),
   count(summary.tokens),
   isSplit(summary) ? "Split Turn" : "",
   named(summary.supersededBy),
@@ -53,17 +63,13 @@ export const command = options.command(
       yield* options.requireSession(session, store)
       const memory = yield* Memory.Memory
       const all = yield* memory.summaries(session)
-      if (json) {
-        return yield* Effect.forEach(all, (one) => Console.log(toJson(record(one))), {
-          discard: true,
-        })
-      }
+      if (json) return yield* printJson(all.map(record))
       if (all.length === 0) return yield* Console.log(clean(`session "${session}" has no summaries`))
       yield* Console.log(
         table(
           ["summary", "event", "status", "covers", "of", "made", "tokens", "", "superseded by"],
           all.map(row),
-          ["left", "right", "left", "left", "right", "left", "right", "left", "left"],
+          ["left", "right", "left", "left", "right", "left", "right"],
         ),
       )
     }).pipe(Effect.provide(options.quietMemory({ store, archive }))),

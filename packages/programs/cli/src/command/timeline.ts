@@ -30,7 +30,6 @@ const gist = (message: Message.Message): string => {
   return [...results, Message.text(message), ...calls].filter((part) => part !== "").join(" ")
 }
 
-/** One message on one line. */
 export const messageLine = (index: number | string, message: Message.Message, badges = ""): string => {
   const time =
     message.time === undefined ? "" : new Date(message.time).toISOString().slice(5, 16).replace("T", " ")

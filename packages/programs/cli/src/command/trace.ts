@@ -1,11 +1,11 @@
 /** `memfold trace SESSION`: the messages that a summary, or a text, rests on; and the summaries that a message lives on in. */
 import { Args, Options } from "@effect/cli"
 import { Memory } from "@memfold/core"
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { short } from "./timeline.js"
-import { clean, color, json as toJson, percent, several } from "../terminal/terminal.js"
+import { clean, color, json as toJson, percent, several, printLines } from "../terminal/terminal.js"
 
 /** A sentence with its messages, as lines of text. */
 const sentenceLines = ({
@@ -78,9 +78,7 @@ export const command = options.command(
           ? summaries.map((one) => toJson({ type: "traced-summary", session, ...one }))
           : summaries.flatMap(summaryLines)
         const none = json ? [] : [color.dim("no summary covers the message")]
-        return yield* Effect.forEach(lines.length === 0 ? none : lines, (line) => Console.log(line), {
-          discard: true,
-        })
+        return yield* printLines(lines.length === 0 ? none : lines)
       }
       const { sentences } = yield* tracedText(memory, session, what)
       const wrong = sentences.filter(({ supported }) => !supported).length
@@ -90,7 +88,7 @@ export const command = options.command(
             ...sentences.flatMap(sentenceLines),
             color.dim(`${several(sentences.length, "sentence")}, ${wrong} without support`),
           ]
-      yield* Effect.forEach(lines, (line) => Console.log(line), { discard: true })
+      yield* printLines(lines)
       if (wrong > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.quietMemory({ store, archive }))),
 )

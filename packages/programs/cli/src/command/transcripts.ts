@@ -26,7 +26,6 @@ export interface LoadOptions {
   readonly skipDamaged?: boolean
 }
 
-/** The text of a file. */
 export const readText = (file: string): Effect.Effect<string, UsageError> =>
   Effect.mapError(Input.readText(file), ({ message }) => new UsageError({ problem: message }))
 

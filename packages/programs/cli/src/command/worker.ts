@@ -9,14 +9,14 @@ import {
   type Strategy,
   Summarizer,
 } from "@memfold/core"
-import { type OpenQueue, type QueueError, queueOf, type UnknownName } from "@memfold/catalog"
-import { Console, Duration, Effect, type Layer } from "effect"
+import { type QueueError, queueOf, type UnknownName } from "@memfold/catalog"
+import { Console, Duration, Effect } from "effect"
 import { labSummarizer } from "../lab/modules.js"
 import { clean, json as toJson } from "../terminal/terminal.js"
 import { lines, record } from "./compact.js"
 import type { UsageError } from "./failure.js"
 import * as options from "./options.js"
-import { named, queue, queueName } from "./queue.js"
+import { queue, queueName } from "./queue.js"
 import { listening } from "./signals.js"
 import { spend, spendOf } from "./spend.js"
 
@@ -33,44 +33,6 @@ const printed =
           : Console.log([clean(session), ...lines(outcome)].join("\n")),
       { discard: true },
     )
-
-interface Working {
-  readonly strategy: Strategy.Strategy
-  readonly summarizer: Summarizer.Service
-  readonly concurrency: number
-  /** In seconds, as `lease`. */
-  readonly shutdown: number
-  readonly lease: number
-  /** In seconds; 0 for never. */
-  readonly sweep: number
-  readonly json: boolean
-  /** What else the memory is given. */
-  readonly memory: Pick<Memory.Options, "spend" | "trust" | "minimumOrigin">
-}
-
-/** Works for a queue until the process is asked to end. */
-const working = (
-  opened: OpenQueue,
-  store: Layer.Layer<EventLog.EventLog, EventLog.LogError>,
-  { strategy, summarizer, concurrency, shutdown, lease, sweep, json, memory: given }: Working,
-): Effect.Effect<void, QueueError | EventLog.LogError> =>
-  Effect.gen(function* () {
-    const queue = yield* opened
-    const asked = yield* listening
-    const memory = yield* Memory.make({
-      strategy,
-      compaction: { mode: "dispatch", lease: lease * 1_000, concurrency },
-      ...given,
-    }).pipe(Effect.provideService(Dispatcher.Dispatcher, queue))
-    yield* Dispatcher.work(queue, memory, {
-      concurrency,
-      shutdown: shutdown * 1_000,
-      sweepEvery: sweep === 0 ? Duration.infinity : sweep * 1_000,
-      onOutcomes: printed(json),
-    })
-    yield* Console.error("memfold: the worker is ready; Ctrl-C ends it")
-    yield* asked
-  }).pipe(Effect.scoped, Effect.provideService(Summarizer.Summarizer, summarizer), Effect.provide(store))
 
 const numbers = {
   concurrency: numberOf({ from: 1, default: 8, description: "How many sessions are compacted at once." }),
@@ -104,9 +66,7 @@ export const command = options.command(
     queue,
     queueName,
     strategy: options.strategy.pipe(Options.withDefault("break-even")),
-    set: options.set,
-    settings: options.settings,
-    environmentPrefix: options.environmentPrefix,
+    ...options.strategySettings,
     summarizer: options.summarizerOrFile,
     ...options.numbers(numbers),
     ...options.trust,
@@ -120,16 +80,37 @@ export const command = options.command(
     UsageError | UnknownName | Strategy.SettingsError | QueueError | EventLog.LogError
   > =>
     Effect.gen(function* () {
-      const { concurrency, shutdown, lease, sweep } = given
+      const { concurrency, shutdown, lease: leaseSeconds, sweep } = given
+      const lease = leaseSeconds * 1_000
       yield* options.allowed(numbers, given)
       const strategy = yield* options.chosenStrategy(given.strategy, given)
       const summarizer = yield* labSummarizer(given.summarizer)
-      const asked = { ...(yield* spendOf(given)), ...options.trustOf(given) }
+      const also = {
+        ...(yield* spendOf(given)),
+        ...options.given({ trust: given.trust, minimumOrigin: given.minimumOrigin }),
+      }
       const opened = yield* options.openStore(given.store, { retryFor: "15 seconds" })
-      const store = options.behind(opened, given.archive)
-      const openQueue = yield* queueOf(given.queue, { ...named(given.queueName), lease: lease * 1_000 })
-      const { json } = given
-      const parts = { strategy, summarizer, concurrency, shutdown, lease, sweep, json, memory: asked }
-      yield* working(openQueue, store, parts)
+      const openQueue = yield* queueOf(given.queue, { ...options.given({ queue: given.queueName }), lease })
+      yield* Effect.gen(function* () {
+        const queue = yield* openQueue
+        const asked = yield* listening
+        const memory = yield* Memory.make({
+          strategy,
+          compaction: { mode: "dispatch", lease, concurrency },
+          ...also,
+        }).pipe(Effect.provideService(Dispatcher.Dispatcher, queue))
+        yield* Dispatcher.work(queue, memory, {
+          concurrency,
+          shutdown: shutdown * 1_000,
+          sweepEvery: sweep === 0 ? Duration.infinity : sweep * 1_000,
+          onOutcomes: printed(given.json),
+        })
+        yield* Console.error("memfold: the worker is ready; Ctrl-C ends it")
+        yield* asked
+      }).pipe(
+        Effect.scoped,
+        Effect.provideService(Summarizer.Summarizer, summarizer),
+        Effect.provide(options.behind(opened, given.archive)),
+      )
     }),
 )

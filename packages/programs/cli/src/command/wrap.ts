@@ -1,7 +1,6 @@
 /** `memfold wrap`: a coding agent behind the proxy, for as long as it runs. */
 import { Args, HelpDoc, Options } from "@effect/cli"
 import { defaultStrategy } from "@memfold/catalog"
-import type { ServeOptions } from "@memfold/server"
 import { Effect, Option } from "effect"
 import { mkdirSync } from "node:fs"
 import { homedir } from "node:os"
@@ -10,11 +9,9 @@ import { isTool, type Tool, toolNames, tools } from "../wrap/tools.js"
 import { runTool } from "../wrap/runTool.js"
 import { Ended, UsageError } from "./failure.js"
 import * as options from "./options.js"
+import { serving } from "./serve.js"
 import { clean } from "../terminal/terminal.js"
 import { notAllowed } from "../terminal/wrongCall.js"
-
-/** The service: a module that no other command needs. */
-const server = Effect.promise(() => import("@memfold/server"))
 
 /** Where sessions of wrapped tools are kept: not in the folder that the tool works on. */
 const defaultStore = (): string => {
@@ -30,33 +27,6 @@ const runningAt = (address: string): Effect.Effect<string, UsageError> => {
     ? Effect.succeed(url.href.replace(/\/+$/, ""))
     : new UsageError({ problem: `--proxy ${address}: an address is http://HOST:PORT` })
 }
-
-const ownProxy = (
-  tool: Tool,
-  {
-    upstream,
-    ...settings
-  }: Pick<ServeOptions, "store" | "strategy" | "summarizer" | "beforeAppend"> & {
-    readonly upstream: Option.Option<string>
-  },
-) =>
-  Effect.gen(function* () {
-    const { serve } = yield* server
-    const service = yield* Effect.acquireRelease(
-      Effect.tryPromise({
-        try: () =>
-          serve({
-            ...settings,
-            port: 0,
-            log: "none",
-            upstream: Option.getOrElse(upstream, () => tool.upstreams(process.env)),
-          }),
-        catch: (error) => new UsageError({ problem: error instanceof Error ? error.message : String(error) }),
-      }),
-      ({ close }) => Effect.promise(close),
-    )
-    return service.url
-  })
 
 export const command = options.command(
   "wrap",
@@ -99,14 +69,15 @@ export const command = options.command(
       yield* options.summarizerOf(summarizer)
       const url = Option.isSome(proxy)
         ? yield* runningAt(proxy.value)
-        : yield* ownProxy(tool, {
+        : (yield* serving({
             store: Option.getOrElse(store, defaultStore),
             strategy,
-            upstream,
             summarizer,
-            ...(Option.isNone(beforeAppend) ? {} : { beforeAppend: beforeAppend.value }),
-            ...options.trustOf(rest),
-          })
+            port: 0,
+            log: "none",
+            upstream: Option.getOrElse(upstream, () => tool.upstreams(process.env)),
+            ...options.given({ beforeAppend, ...rest }),
+          })).url
       const code = yield* runTool(tool.program, tool.start(url, args, process.env))
       if (code !== 0) return yield* new Ended({ code })
     }).pipe(Effect.scoped),

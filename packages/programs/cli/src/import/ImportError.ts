@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { Problem } from "../transcript/source.js"
+import { type Problem, problemLine } from "../transcript/source.js"
 
 /**
  * A file is not a valid state of the given program. Nothing was written. The message is one line and never quotes the
@@ -15,9 +15,7 @@ export class ImportError extends Schema.TaggedError<ImportError>()("ImportError"
   allowed: Schema.optional(Schema.String),
 }) {
   override get message(): string {
-    const line = this.line === undefined ? "" : `:${this.line}`
-    const allowed = this.allowed === undefined ? "" : `; allowed: ${this.allowed}`
-    return `${this.file}${line}: ${this.problem}${allowed}`
+    return problemLine(this)
   }
 }
 
@@ -27,11 +25,10 @@ export const inFile =
   (problem: Problem): ImportError =>
     new ImportError({ file, ...problem })
 
-/** The session exists with other content. `isImport`: an import of a file began it, which may have grown since. */
+/** The session exists with other content. */
 export class SessionTaken extends Schema.TaggedError<SessionTaken>()("SessionTaken", {
   session: Schema.String,
   events: Schema.Number,
-  isImport: Schema.optional(Schema.Boolean),
 }) {
   override get message(): string {
     const has = `session "${this.session}" has ${this.events} events of its own`

@@ -1,10 +1,11 @@
 /** An import of a file that has grown: what the session has of it stays, and the rest comes behind. */
-import { EventCodec, EventLog, Memory, type Message, Session, Summarizer } from "@memfold/core"
+import { EventCodec, EventLog, Memory, type Message, Summarizer } from "@memfold/core"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Effect, Either, Option, Stream } from "effect"
 import type { Imported } from "./events.js"
 import { SessionTaken } from "./ImportError.js"
+import { write } from "./write.js"
 
 /** What a message says, without what programs noted of it. */
 const said = ({ role, parts }: Message.Message): string => JSON.stringify([role, parts])
@@ -33,18 +34,9 @@ const continuedEvents = (
       return type === wantedType && data === wantedData
     })
     if (!isBegin) return false
-    const recorded = EventCodec.recordedAfter({ session, version: 0 }, batchId, by)
-    const projections = yield* Session.projectionsOf(session, Stream.fromIterable(recorded))
-    const [first, ...rest] = EventCodec.encodeBatch({ session, version: known }, batchId, by.slice(known))
-    if (first !== undefined)
-      yield* log.append(session, [first, ...rest], { expectedVersion: known, batchId, projections })
+    yield* write(log, session, batchId, by, known)
     return true
-  }).pipe(
-    Effect.catchTag(
-      "VersionConflict",
-      ({ actualVersion }) => new SessionTaken({ session, events: actualVersion }),
-    ),
-  )
+  })
 
 /** Which session is continued, by which batch, and the program of its file. */
 export interface Continuing {

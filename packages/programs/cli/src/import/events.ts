@@ -273,7 +273,6 @@ export const eventsOf = (old: OldState, options: ImportOptions): Imported => {
   }
 }
 
-/** The report on a summary. */
 const reportOf = (
   summary: OldSummary,
   inPlace: ReadonlyArray<PlacedStep>,

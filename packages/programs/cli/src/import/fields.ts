@@ -18,7 +18,6 @@ export const fieldOf = (record: JsonObject, names: ReadonlyArray<string>): unkno
   return name === undefined ? undefined : record[name]
 }
 
-/** The names of the column with the conversation id. */
 export const chatNames = ["chat_id", "conversation_id", "thread_id", "session_id"] as const
 
 /** An id as text; `null` if the value is not an id. */

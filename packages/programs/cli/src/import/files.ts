@@ -1,25 +1,24 @@
 /** The files of an import, as text; and telling SQLite's apart. */
+import { withoutPromptSize } from "@memfold/lab"
 import { Effect, Either } from "effect"
 import * as Input from "../input/Input.js"
 import { messagesIn } from "../transcript/chat.js"
 import { isObject, readSource, type Row, type Source } from "../transcript/source.js"
 import { parse, type TranscriptError } from "../transcript/Transcript.js"
 import { ImportError, inFile } from "./ImportError.js"
-import { type OldMessage, readMessages, withoutPromptSize } from "./messages.js"
+import { type OldMessage, readMessages } from "./messages.js"
 
 /** The first bytes of every SQLite file. */
 const magic = "SQLite format 3\0"
 
 const failed = ({ file, problem }: Input.InputError): ImportError => new ImportError({ file, problem })
 
-/** Whether a file is a SQLite database. */
 export const isSqlite = (file: string): Effect.Effect<boolean, ImportError> =>
   Input.firstBytes(file, magic.length).pipe(
     Effect.map((bytes) => bytes?.toString("latin1") === magic),
     Effect.mapError(failed),
   )
 
-/** The text of a file. */
 export const readText = (file: string): Effect.Effect<string, ImportError> =>
   Effect.mapError(Input.readText(file), failed)
 

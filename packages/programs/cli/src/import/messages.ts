@@ -12,7 +12,6 @@ export interface OldMessage {
   readonly id: string | null
 }
 
-/** The names of the fields of a message. */
 export const messageNames = {
   id: ["id", "message_id", "uuid"],
   chat: chatNames,
@@ -93,13 +92,6 @@ const readMessage = (
 /** The time of a record; a `Left` if it cannot be read. */
 export const timeOf = (record: unknown): Either.Either<number | null, void> =>
   isObject(record) ? readOldTime(fieldOf(record, messageNames.time)) : Either.right(null)
-
-/**
- * Removes the prompt size from a message's usage: it counts the prompt of the older program. The tokens of the message
- * itself stay.
- */
-export const withoutPromptSize = (message: Message.Message): Message.Message =>
-  message.usage === undefined ? message : { ...message, usage: { output: message.usage.output } }
 
 /** Reads all messages. Fails at the first invalid one. */
 export const readMessages = (

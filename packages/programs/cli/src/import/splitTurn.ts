@@ -12,7 +12,6 @@ import { inOrderOfTime, readOldTime, timeAllowed } from "./time.js"
 export const table = "summaries"
 export const thread = "thread_id"
 
-/** The required columns. */
 export const required = ["summary_id", thread, "summary_text", "compact_up_to_index", "is_active"] as const
 
 /** The text between the two parts of a split turn's summary. */

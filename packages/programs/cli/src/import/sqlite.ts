@@ -6,7 +6,6 @@ import type { JsonObject } from "../transcript/source.js"
 import { chatNames, nameIn } from "./fields.js"
 import { ImportError } from "./ImportError.js"
 
-/** The tables of a file. */
 export interface Tables {
   readonly names: ReadonlyArray<string>
   /** The columns of a table; none if there is no such table. */

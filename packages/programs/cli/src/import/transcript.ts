@@ -1,6 +1,6 @@
 /** The session of a program whose files are transcripts with compactions: its messages, and the summaries that it made. */
+import { withoutPromptSize } from "@memfold/lab"
 import type { Transcript } from "../transcript/Transcript.js"
-import { withoutPromptSize } from "./messages.js"
 import type { OldState, OldSummary } from "./OldState.js"
 
 /**

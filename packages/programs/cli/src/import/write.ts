@@ -26,38 +26,43 @@ export const commitOf = (content: unknown): string => {
   return `import-${hash.digest("hex").slice(0, 20)}`
 }
 
-/** Whether the session was created by the same import. Fails if it has other content. */
+/**
+ * How many events a session has of an import of a file that may have grown since, or has changed; `null` if it was made by the same import.
+ * Fails if it has other content.
+ */
 export const importedBefore = (
   log: EventLog.Service,
   session: string,
   commit: string,
-): Effect.Effect<boolean, SessionTaken | EventLog.LogError> =>
+): Effect.Effect<number | null, SessionTaken | EventLog.LogError> =>
   Effect.gen(function* () {
     const events = yield* EventLog.versionOf(log, session)
-    if (events === 0) return false
+    if (events === 0) return 0
     const [first] = yield* log.read(session, { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 })
-    if (first?.batchId === commit) return true
-    return yield* new SessionTaken({
-      session,
-      events,
-      isImport: first?.batchId.startsWith("import-") === true,
-    })
+    if (first?.batchId === commit) return null
+    return first?.batchId.startsWith("import-") === true
+      ? events
+      : yield* new SessionTaken({ session, events })
   })
 
-/** Writes the session; `false` if another process has written the same import meanwhile. */
+/**
+ * Writes the events of a session, of which it has the first `known` ones already; `false` if there is nothing more, or if another process has
+ * written the same import meanwhile.
+ */
 export const write = (
   log: EventLog.Service,
   session: string,
   batchId: string,
   events: ReadonlyArray<TimedEvent>,
+  known = 0,
 ): Effect.Effect<boolean, SessionTaken | EventLog.LogError> =>
   Effect.gen(function* () {
-    const [first, ...rest] = EventCodec.encodeBatch({ session, version: 0 }, batchId, events)
+    const [first, ...rest] = EventCodec.encodeBatch({ session, version: known }, batchId, events.slice(known))
     if (first === undefined) return false
     const recorded = EventCodec.recordedAfter({ session, version: 0 }, batchId, events)
     const projections = yield* Session.projectionsOf(session, Stream.fromIterable(recorded))
     const { duplicate } = yield* log.append(session, [first, ...rest], {
-      expectedVersion: 0,
+      expectedVersion: known,
       batchId,
       projections,
     })

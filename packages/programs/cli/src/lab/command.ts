@@ -19,7 +19,7 @@ import type { TranscriptError } from "../transcript/Transcript.js"
 import { labWorker } from "../installation.js"
 import { UsageError } from "../command/failure.js"
 import * as options from "../command/options.js"
-import { clean, columns, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
+import { clean, columns, progress, progressDone, several, printJson } from "../terminal/terminal.js"
 import { type SetupArguments, setupOf } from "./setup.js"
 import { labConversations } from "./conversations.js"
 import { labPrices, presetNames } from "./prices.js"
@@ -104,9 +104,7 @@ export const command = options.command(
     files: Args.text({ name: "FILE" }).pipe(Args.atLeast(1)),
     policy,
     prices,
-    set: options.set,
-    settings: options.settings,
-    environmentPrefix: options.environmentPrefix,
+    ...options.strategySettings,
     summarizer,
     askInContext,
     recall,
@@ -174,8 +172,6 @@ export const command = options.command(
         yield* Console.error(clean(`memfold: ${name}: ${first}`))
       }
       if (Option.isSome(given.page)) yield* written(given.page.value, page(report))
-      yield* given.json
-        ? Effect.forEach(labRecords(report), (record) => Console.log(toJson(record)), { discard: true })
-        : Console.log(screen(report, columns()))
+      yield* given.json ? printJson(labRecords(report)) : Console.log(screen(report, columns()))
     }).pipe(options.limited(given.inputLimit)),
 )

@@ -7,7 +7,6 @@ import { readText } from "../command/transcripts.js"
 
 const presets: ReadonlyMap<string, Prices.Prices> = new Map(Object.entries(Prices.presets))
 
-/** The names of the presets. */
 export const presetNames: ReadonlyArray<string> = [...presets.keys()]
 
 /** A provider whose cache keeps whole messages, and one whose cache keeps tokens: what a policy costs depends on it. */

@@ -33,7 +33,6 @@ describe("replay", () => {
     // Two assistant messages: the first was asked with one message, the second with three.
     const sent = first! + (first! + second! + third!)
     expect(end.totals).toMatchObject({ messages: 4, compactions: 0, tokensIfRaw: sent, tokensSent: sent })
-    expect(end.totals.largestContext).toBe(end.context.tokens)
   })
 
   it("finishes each compaction before the next message, and counts the summarizer's work", async () => {
@@ -42,7 +41,6 @@ describe("replay", () => {
     expect(compacted).toEqual([8, 13, 18])
     expect(end.totals).toMatchObject({ compactions: 3, summarizerCalls: 3 })
     expect(end.totals.tokensSent).toBeLessThan(end.totals.tokensIfRaw)
-    expect(end.totals.summarizerTokens).toBeGreaterThan(0)
   })
 
   it("goes by the messages' times, never back, and stands still without them", async () => {

@@ -16,7 +16,6 @@ import { TranscriptClock, withoutPromptSize } from "@memfold/lab"
 import { Clock, Effect, Option, Stream } from "effect"
 import { createHash } from "node:crypto"
 
-/** The input of a replay. */
 export interface ReplayOptions {
   readonly session: string
   /**
@@ -44,15 +43,11 @@ export interface Totals {
   readonly skipped: number
   readonly compactions: number
   readonly summarizerCalls: number
-  /** The tokens that the summarizer read. */
-  readonly summarizerTokens: number
   /** The prompt tokens of all model calls together without memfold, and with it. */
   readonly tokensIfRaw: number
   readonly tokensSent: number
-  readonly largestContext: number
 }
 
-/** The end of a replay. */
 export interface EndStep {
   readonly _tag: "End"
   readonly context: Render.Context
@@ -65,10 +60,8 @@ const noTotals: Totals = {
   skipped: 0,
   compactions: 0,
   summarizerCalls: 0,
-  summarizerTokens: 0,
   tokensIfRaw: 0,
   tokensSent: 0,
-  largestContext: 0,
 }
 
 /** The idempotency key of each message: a hash of the name of the transcript and all messages up to there. */
@@ -113,7 +106,6 @@ export const replay = (
         ...options.summarizer,
         summarize: (request) => {
           totals.summarizerCalls++
-          totals.summarizerTokens += request.replacesTokens
           return options.summarizer.summarize(request)
         },
       }
@@ -154,7 +146,6 @@ export const replay = (
             totals.messages++
             totals.tokensIfRaw += size.raw
             totals.tokensSent += size.sent
-            totals.largestContext = Math.max(totals.largestContext, size.sent)
           }
           totals.compactions += outcomes.filter((outcome) => outcome._tag === "Committed").length
           return { _tag: "Message" as const, index: from, message, outcomes }
@@ -163,8 +154,7 @@ export const replay = (
       const end = Effect.gen(function* () {
         const context = yield* memory.context(session)
         const state = yield* memory.state(session)
-        const largestContext = Math.max(totals.largestContext, context.tokens)
-        return { _tag: "End" as const, context, state, totals: { ...totals, largestContext } }
+        return { _tag: "End" as const, context, state, totals: { ...totals } }
       }).pipe(Effect.withClock(time.clock))
 
       return Stream.fromIterable(messages.slice(start)).pipe(

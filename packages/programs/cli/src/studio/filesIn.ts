@@ -6,7 +6,6 @@ import { extname, join } from "node:path"
 /** What transcripts end with. */
 const endings: ReadonlySet<string> = new Set([".json", ".jsonl", ".ndjson", ".traj"])
 
-/** The most files of a folder that are opened. */
 const mostFiles = 1_000
 
 /** Folders that have no transcripts. */

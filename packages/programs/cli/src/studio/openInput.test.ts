@@ -1,3 +1,4 @@
+import { defaultStrategy, strategyNamed } from "@memfold/catalog"
 import { type EventLog, Memory, Message } from "@memfold/core"
 import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
@@ -16,7 +17,13 @@ const folder = (): string => {
 }
 
 const run = <A, E>(program: Effect.Effect<A, E, never>) => Effect.runPromise(program)
-const opened = (...operands: ReadonlyArray<string>) => run(Effect.scoped(openInput(operands)))
+const options = {
+  strategy: Effect.runSync(strategyNamed(defaultStrategy, {})),
+  summarizer: ExtractiveSummarizer.make(),
+  onFile: () => {},
+  onReplayed: () => {},
+}
+const opened = (...operands: ReadonlyArray<string>) => run(Effect.scoped(openInput(operands, options)))
 
 /** Asks a memory over what was opened. */
 const asking = <A, E>(
@@ -84,7 +91,7 @@ describe("what a page opens", () => {
     writeFileSync(file, JSON.stringify([{ conversations: said }, { conversations: said.slice(0, 1) }]))
     const told: Array<unknown> = []
     const onReplayed = (...progress: ReadonlyArray<unknown>) => void told.push(progress)
-    const input = await run(Effect.scoped(openInput([file], { onReplayed })))
+    const input = await run(Effect.scoped(openInput([file], { ...options, onReplayed })))
     expect(input.sessions.map(({ title }) => title)).toEqual([
       "ShareGPT: several.json, 1 of 2",
       "ShareGPT: several.json, 2 of 2",

@@ -2,13 +2,7 @@
  * What a page opens: a store, or transcripts of any program in a store in memory, where they end with the process. Files are read by
  * the readers of `replay`, `lab` and `import`.
  */
-import {
-  defaultStrategy,
-  type StoreUrl,
-  strategyNamed,
-  type UnknownName,
-  withoutSecrets,
-} from "@memfold/catalog"
+import { type StoreUrl, type UnknownName, withoutSecrets } from "@memfold/catalog"
 import {
   EventLog,
   InMemoryEventLog,
@@ -19,7 +13,6 @@ import {
   TokenCounter,
 } from "@memfold/core"
 import { TranscriptClock } from "@memfold/lab"
-import { ExtractiveSummarizer } from "@memfold/summarizer-extractive"
 import { Clock, Effect, Either, Layer, type Scope, Stream } from "effect"
 import { basename, extname } from "node:path"
 import { UsageError } from "../command/failure.js"
@@ -29,7 +22,7 @@ import { isSqlite } from "../import/files.js"
 import { commitOf, write } from "../import/write.js"
 import { stateOf } from "../import/transcript.js"
 import { readText } from "../input/Input.js"
-import { replay, type ReplayOptions } from "../replay/replay.js"
+import { replay } from "../replay/replay.js"
 import { samples } from "../tour/samples.js"
 import { type Format, parseAll, type Transcript } from "../transcript/Transcript.js"
 import { filesIn } from "./filesIn.js"
@@ -37,16 +30,15 @@ import { filesIn } from "./filesIn.js"
 /** How transcripts become sessions. */
 export interface InputOptions {
   /**
-   * The strategy that compacts a transcript without compactions of its own, as if its messages came now; the strategy of the
-   * service by default. A transcript whose program compacted it keeps those compactions.
+   * The strategy that compacts a transcript without compactions of its own, as if its messages came now. A transcript whose program
+   * compacted it keeps those compactions.
    */
-  readonly strategy?: Strategy.Strategy
-  /** Writes its summaries; the extractive summarizer by default. */
-  readonly summarizer?: Summarizer.Service
+  readonly strategy: Strategy.Strategy
+  readonly summarizer: Summarizer.Service
   /** Called before each file is read, for a line that says so. */
-  readonly onFile?: (file: string) => void
+  readonly onFile: (file: string) => void
   /** Called after each message that is replayed: how many of the messages of a conversation are, with its branches. */
-  readonly onReplayed?: (file: string, messages: number, of: number) => void
+  readonly onReplayed: (file: string, messages: number, of: number) => void
 }
 
 /** A session that a transcript has become. */
@@ -60,7 +52,6 @@ export interface OpenedSession {
   readonly messages: number
 }
 
-/** What was opened. */
 export interface OpenedInput {
   /** The store for `serve`: the URL of the store that was named, or the sessions of the files. */
   readonly store: StoreUrl | Layer.Layer<EventLog.EventLog>
@@ -165,7 +156,7 @@ const atLastTime = <A, E>(
   })
 
 /** How a conversation is brought into the log. */
-interface Bringing extends Required<Pick<InputOptions, "strategy" | "summarizer">> {
+interface Bringing extends Pick<InputOptions, "strategy" | "summarizer"> {
   readonly title: string
   readonly onReplayed: (messages: number, of: number) => void
 }
@@ -176,7 +167,7 @@ const replayTree = (
   memory: Memory.Service,
   session: string,
   { now, left }: Tree,
-  { onReplayed, ...options }: Pick<ReplayOptions, "strategy" | "summarizer"> & Pick<Bringing, "onReplayed">,
+  { onReplayed, ...options }: Omit<Bringing, "title">,
 ) =>
   Effect.gen(function* () {
     const there: Array<{ readonly branch: number; readonly messages: ReadonlyArray<Message.Message> }> = []
@@ -242,8 +233,8 @@ const sampleFiles = [...samples.values()].map(({ name, file, strategy }) => ({ f
  */
 export const openInput = (
   operands: ReadonlyArray<string>,
-  options: InputOptions = {},
-): Effect.Effect<OpenedInput, UsageError | UnknownName | Strategy.SettingsError, Scope.Scope> =>
+  { summarizer, onFile, ...options }: InputOptions,
+): Effect.Effect<OpenedInput, UsageError | UnknownName, Scope.Scope> =>
   Effect.gen(function* () {
     const stores = (yield* Effect.forEach(operands, storeIn)).flatMap((url) => url ?? [])
     const [store] = stores
@@ -255,19 +246,21 @@ export const openInput = (
       yield* checkStore(store)
       return { store, sessions: [], unread: [] }
     }
-    const strategy = options.strategy ?? (yield* strategyNamed(defaultStrategy, {}))
-    const summarizer = options.summarizer ?? ExtractiveSummarizer.make()
     const found = yield* filesIn(operands)
     const files =
       operands.length === 0
         ? sampleFiles
-        : found.files.map((file) => ({ file, name: basename(file, extname(file)), strategy }))
+        : found.files.map((file) => ({
+            file,
+            name: basename(file, extname(file)),
+            strategy: options.strategy,
+          }))
     const log = yield* InMemoryEventLog.make
     const unread = [...found.unread]
     const sessions: Array<OpenedSession> = []
     const taken = new Set<string>()
     for (const { file, name, strategy } of files) {
-      options.onFile?.(file)
+      onFile(file)
       const read = yield* transcriptsIn(file)
       if (Either.isLeft(read)) {
         unread.push(read.left)
@@ -285,7 +278,7 @@ export const openInput = (
               ? `, ${conversations.indexOf(tree) + 1} of ${conversations.length}`
               : ""
         const title = `${names[format]}: ${basename(file)}${place}`
-        const onReplayed = (done: number, of: number) => options.onReplayed?.(file, done, of)
+        const onReplayed = (done: number, of: number) => options.onReplayed(file, done, of)
         const problem = yield* Effect.match(
           bring(log, session, tree, { title, strategy, summarizer, onReplayed }),
           {

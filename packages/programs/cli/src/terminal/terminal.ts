@@ -57,6 +57,13 @@ export const json = (value: unknown, indent?: number): string =>
     ).join(""),
   )
 
+export const printLines = (lines: Iterable<string>): Effect.Effect<void> =>
+  Effect.forEach(lines, (line) => Console.log(line), { discard: true })
+
+/** Prints JSON Lines: one for each record. */
+export const printJson = (records: Iterable<object>): Effect.Effect<void> =>
+  Effect.forEach(records, (record) => Console.log(json(record)), { discard: true })
+
 /** Applies `tidy` and cuts the result to `width` columns, with an ellipsis. */
 const cut = (text: string, width: number, tidy: (text: string) => string): string => {
   // More than this cannot fit. Segmenting a long tool output to its end would be slow.
@@ -143,11 +150,15 @@ const pad = (cell: Cell, width: number, align: Align): string => {
   return align === "left" ? shown + space : space + shown
 }
 
-/** A table with a header. Columns are as wide as their widest cell; wide characters count as two. Cells are cleaned. */
+/**
+ * A table with a header. Columns are as wide as their widest cell; wide characters count as two. Cells are cleaned.
+ *
+ * @param aligns - of the columns from the first on; further ones are to the left
+ */
 export const table = (
   header: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<Cell>>,
-  aligns: ReadonlyArray<Align>,
+  aligns: ReadonlyArray<Align> = [],
 ): string => {
   const widths = header.map((title, column) =>
     Math.max(stringWidth(title), ...rows.map((row) => stringWidth(textOf(row[column])))),

@@ -19,7 +19,6 @@ export const everywhere = new Set(["-h", "--help", "--version", "--wizard", "--c
  */
 export const mayBeEmpty = new Set(["--env-prefix", "--after"])
 
-/** The options in the usage of a command. */
 export const optionsIn = (usage: string): ReadonlyMap<string, Known> =>
   new Map(
     [

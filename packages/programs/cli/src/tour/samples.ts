@@ -52,11 +52,9 @@ const all: ReadonlyArray<Omit<Sample, "file">> = [
   },
 ]
 
-/** The samples by name. */
 export const samples: ReadonlyMap<string, Sample> = new Map(
   all.map((sample) => [sample.name, { ...sample, file: sampleFile(sample.name) }]),
 )
 
-/** Finds a sample by its name. */
 export const sampleNamed = (name: string): Either.Either<Sample, UnknownName> =>
   byName("sample", samples, name)

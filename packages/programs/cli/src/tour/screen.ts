@@ -35,7 +35,6 @@ const compactionsIn = (events: ReadonlyArray<EventCodec.RecordedEvent>): Readonl
   return found
 }
 
-/** The data of the screen. */
 export interface TourData {
   readonly sample: Sample
   /** The path of the database file, for the commands on the screen. */
@@ -94,7 +93,7 @@ const compactionTable = (compactions: ReadonlyArray<LoggedCompaction>, messages:
       `${count(one.tokensBefore)} → ${count(one.tokensAfter)}`,
       bar([one.covered, one.messages - one.covered, messages - one.messages]),
     ]),
-    ["right", "right", "left", "right", "left"],
+    ["right", "right", "left", "right"],
   )
 
 const layoutTable = ({ layout }: Render.Context): string =>
@@ -106,7 +105,7 @@ const layoutTable = ({ layout }: Render.Context): string =>
       count(section.tokens),
       { text: meaning[section.section], paint: color.dim },
     ]),
-    ["left", "left", "right", "left"],
+    ["left", "left", "right"],
   )
 
 /** Where the session was compacted and why, and what the model gets now. */

@@ -146,7 +146,6 @@ const wayTo = <A>(end: Node<A> | undefined): ReadonlyArray<Node<A>> => {
   return way.toReversed()
 }
 
-/** The rows, each behind its parent. */
 const behindParents = <A>(rows: ReadonlyArray<Row<A>>, { id, parent }: Format<A>): ReadonlyArray<Row<A>> => {
   const byId = new Map(rows.toReversed().map((row) => [id?.(row.value), row]))
   const all = new Set<Row<A>>()

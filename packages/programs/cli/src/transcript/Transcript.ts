@@ -27,7 +27,6 @@ export type { LeftOut } from "./leftOut.js"
 
 export { TranscriptError } from "./TranscriptError.js"
 
-/** The formats of transcripts. */
 export const formats = [
   "openai",
   "openai-responses",

@@ -1,5 +1,6 @@
 import type { Message } from "@memfold/core"
 import { Schema } from "effect"
+import { problemLine } from "./source.js"
 
 /**
  * A text is not a valid transcript, or only its start is. The message is one line and never quotes the conversation:
@@ -29,8 +30,6 @@ export class TranscriptError extends Schema.TaggedError<TranscriptError>()("Tran
   }
 
   override get message(): string {
-    const line = this.line === undefined ? "" : `:${this.line}`
-    const allowed = this.allowed === undefined ? "" : `; allowed: ${this.allowed}`
-    return `${this.file}${line}: ${this.problem}${allowed}`
+    return problemLine(this)
   }
 }

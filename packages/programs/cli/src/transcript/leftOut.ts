@@ -191,6 +191,5 @@ export const leftOutOf = (
   return [...places.values()]
 }
 
-/** What is left out, in a line. */
 export const leftOutLine = ({ place, first, times, why }: LeftOut): string =>
   times === 1 ? `${first}: ${why}` : `${place}, ${times} times, first ${first}: ${why}`

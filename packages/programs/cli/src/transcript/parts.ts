@@ -102,7 +102,6 @@ export const argumentsOf = (value: unknown): string => {
   return isObject(parsed) ? value : JSON.stringify({ input: value })
 }
 
-/** What a call is answered by. */
 export type Called = Pick<Message.ToolCall, "id" | "name">
 
 type Answered = Pick<Message.ToolResult, "id" | "name">

@@ -41,7 +41,6 @@ const itemsOf = ({ document, rows }: Source): ReadonlyArray<Row> => {
   return rowsOf(object === "response" || list === undefined ? [document] : list)
 }
 
-/** Decodes neighbouring items. */
 export const decodeItems = (items: ReadonlyArray<unknown>): Said =>
   Either.mapLeft(Responses.decodeItems(items), ({ problem, allowed }) => ({ problem, allowed }))
 

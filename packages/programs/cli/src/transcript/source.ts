@@ -3,10 +3,14 @@ import { Either, Option } from "effect"
 
 /** A problem and its line: the part of a `TranscriptError` without the file. */
 export interface Problem {
-  readonly line?: number
+  readonly line?: number | undefined
   readonly problem: string
-  readonly allowed?: string
+  readonly allowed?: string | undefined
 }
+
+/** A problem with a file, in a line: `chat.jsonl:17: not JSON (unexpected end)`. */
+export const problemLine = ({ file, line, problem, allowed }: Problem & { readonly file: string }): string =>
+  `${file}${line === undefined ? "" : `:${line}`}: ${problem}${allowed === undefined ? "" : `; allowed: ${allowed}`}`
 
 /** A value of a file. In JSON Lines it has its line, from 1; in a list of a document, its index; `list` is what leads to the list. */
 export interface Row<A = unknown> {

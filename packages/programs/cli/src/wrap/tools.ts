@@ -89,7 +89,6 @@ export const tools = {
   },
 } as const satisfies Readonly<Record<string, Tool>>
 
-/** The name of a tool. */
 export type ToolName = keyof typeof tools
 
 export const toolNames = Object.keys(tools)

@@ -1,7 +1,6 @@
 /** What the readers of data sets share. */
 import type { Conversation } from "../Conversation.js"
 
-/** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Whether a value is a JSON object, not a list or null. */

@@ -16,7 +16,6 @@ const timeOf = (text: string): number => {
   return Date.parse(`${day} ${month} ${year} ${(Number(hour) % 12) + (half === "pm" ? 12 : 0)}:${minute} UTC`)
 }
 
-/** Whether a value has the fields of a conversation of LoCoMo. */
 export const isLocomo = (value: unknown): value is Fields =>
   isFields(value) && isFields(value["conversation"]) && Array.isArray(value["qa"])
 

@@ -13,7 +13,6 @@ const timeOf = (text: string): number => {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}Z`)
 }
 
-/** Whether a value has the fields of a history of LongMemEval. */
 export const isLongMemEval = (value: unknown): value is Fields =>
   isFields(value) && Array.isArray(value["haystack_sessions"])
 

@@ -19,7 +19,6 @@ const right = 50
 const row = 26
 const top = 8
 
-/** The bars of all policies by one of the prices. */
 export const costBars = ({ prices, policies }: Report, price: number): string => {
   const shares = policies.map(({ costs }) => costs[price]?.share ?? null)
   const marks = ticks(Math.max(...shares.map((share) => share?.total ?? 0), 100), 5)

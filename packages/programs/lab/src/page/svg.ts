@@ -22,7 +22,6 @@ export const short = (value: number): string => {
 /** Places a value between two coordinates. */
 export type Scale = (value: number) => number
 
-/** A linear scale. */
 export const linear =
   (from: number, to: number, start: number, end: number): Scale =>
   (value) =>

@@ -35,7 +35,6 @@ export interface AsyncEmbedder extends Omit<Embedder.Service, "embed"> {
   ) => Promise<ReadonlyArray<ReadonlyArray<number> | Float32Array>>
 }
 
-/** The given embedder as a service. */
 export const embedderOf = (given: AsyncEmbedder | Embedder.Service): Embedder.Service => ({
   ...given,
   embed: (texts, options) =>

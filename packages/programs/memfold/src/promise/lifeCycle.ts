@@ -23,7 +23,6 @@ interface Opening {
   readonly close: () => Promise<void>
 }
 
-/** How a fiber ended. */
 const settled = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Promise<Exit.Exit<A, E>> =>
   new Promise((resolve) => fiber.addObserver(resolve))
 

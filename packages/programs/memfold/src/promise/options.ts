@@ -34,6 +34,12 @@ const checkStrategy = (option: string, given: unknown): void => {
 
 export const same = <E>(error: E): E => error
 
+/** Options without those that are `undefined`. */
+export const onlyGiven = <Options extends object>(options: Options) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    readonly [Name in keyof Options]?: Exclude<Options[Name], undefined>
+  }
+
 /**
  * The strategy itself, or the shipped one of that name with its settings.
  *

@@ -35,7 +35,6 @@ export interface AsyncReranker extends Omit<Reranker.Service, "rerank"> {
   ) => Promise<ReadonlyArray<number>>
 }
 
-/** The given reranker as a service. */
 export const rerankerOf = (given: AsyncReranker | Reranker.Service): Reranker.Service => ({
   ...given,
   rerank: (query, texts) =>

@@ -27,7 +27,7 @@ import { embedderOf } from "./embedder.js"
 import { rerankerOf } from "./reranker.js"
 import type { Running } from "./lifeCycle.js"
 import { logTo } from "./logging.js"
-import { hooksOf, same, strategyOf } from "./options.js"
+import { hooksOf, onlyGiven, same, strategyOf } from "./options.js"
 import type { AnyOptions } from "./PromiseMemory.js"
 
 const layersOf = ({ layers, facts }: AnyOptions) =>
@@ -64,16 +64,18 @@ const engineOptions = ({
   ...(wording === undefined
     ? {}
     : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
-  ...(budget === undefined ? {} : { budget }),
-  ...(spend === undefined ? {} : { spend }),
-  ...(beforeAppend === undefined ? {} : { beforeAppend }),
-  ...(audit === undefined ? {} : { audit }),
-  ...(boundReasoning === undefined ? {} : { boundReasoning }),
-  ...(trust === undefined ? {} : { trust }),
-  ...(minimumOrigin === undefined ? {} : { minimumOrigin }),
   ...(recall?.fullTextIndex === "searches" ? { indexAhead: false } : {}),
-  ...(load === undefined ? {} : { load }),
-  ...(cachedSessions === undefined ? {} : { cachedSessions }),
+  ...onlyGiven({
+    budget,
+    spend,
+    beforeAppend,
+    audit,
+    boundReasoning,
+    trust,
+    minimumOrigin,
+    load,
+    cachedSessions,
+  }),
 })
 
 /**

@@ -57,13 +57,9 @@ export class Job {
     return this.abort.signal
   }
 
-  cancel(): void {
-    this.abort.abort(new Abandoned("cancelled"))
-  }
-
-  /** Gives it up, because this process ends. */
-  giveUp(): void {
-    this.abort.abort(new Abandoned("failed"))
+  /** Cancels it, or gives it up because this process ends. */
+  abandon(how: Abandoned["how"]): void {
+    this.abort.abort(new Abandoned(how))
   }
 
   private wake(): void {
@@ -84,8 +80,7 @@ export class Job {
   end(response: Fields): void {
     const isStreamed = this.told.length > 2
     this.response = response
-    if (response["status"] === "failed" || response["status"] === "cancelled")
-      this.add(failedEvent(response, 0))
+    if (response["status"] === "failed" || response["status"] === "cancelled") this.add(failedEvent(response))
     else if (!isStreamed) for (const event of eventsOf(response)) this.tell(event)
     this.isOver = true
     this.wake()
@@ -178,7 +173,7 @@ export class Background {
   async check(session: string, id: string, job: Job): Promise<void> {
     const { background, deletedResponses } = await readRegister(this.store, session)
     const known = background.get(id)
-    if (known === undefined || known.isCancelAsked || deletedResponses.has(id)) job.cancel()
+    if (known === undefined || known.isCancelAsked || deletedResponses.has(id)) job.abandon("cancelled")
     job.signal.throwIfAborted()
   }
 
@@ -219,7 +214,7 @@ export class Background {
   async cancel(id: string): Promise<Fields | null> {
     const job = this.jobs.get(id)
     if (job !== undefined) {
-      job.cancel()
+      job.abandon("cancelled")
       await job.done
       return job.response
     }
@@ -240,7 +235,7 @@ export class Background {
 
   /** Gives up what this process answers: these responses have failed. */
   async stop(): Promise<void> {
-    for (const job of this.jobs.values()) job.giveUp()
+    for (const job of this.jobs.values()) job.abandon("failed")
     await this.settled()
   }
 

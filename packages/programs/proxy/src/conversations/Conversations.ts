@@ -2,7 +2,7 @@
 import { type Fields, isFields } from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { invalid, notFound } from "./ApiError.js"
-import { conversationId, isConversationId } from "./ids.js"
+import { conversationId } from "./ids.js"
 import {
   inputItems,
   itemPage,
@@ -13,7 +13,7 @@ import {
   messagesOf,
   shownItem,
 } from "./items.js"
-import { checkMetadata, readRegister, record, type Register, registerOf } from "./register.js"
+import { checkMetadata, readConversation, record, type Register, registerOf } from "./register.js"
 import type { Store } from "./Store.js"
 import type { Asker } from "./upstream.js"
 
@@ -62,19 +62,12 @@ export class StoredConversations {
     return shown(id, { created, metadata })
   }
 
-  private async found(id: string): Promise<Register> {
-    const register = isConversationId(id) ? await readRegister(this.store, id) : null
-    if (register === null || register.created === null || register.isDeleted)
-      throw notFound("Conversation", id, "conversation_not_found")
-    return register
-  }
-
   async retrieve(id: string): Promise<Fields> {
-    return shown(id, await this.found(id))
+    return shown(id, await readConversation(this.store, id))
   }
 
   async update(id: string, body: Fields): Promise<Fields> {
-    const { created } = await this.found(id)
+    const { created } = await readConversation(this.store, id)
     const metadata = checkMetadata(body["metadata"])
     await record(this.store, id, { is: "metadata", metadata })
     return shown(id, { created, metadata })
@@ -82,7 +75,7 @@ export class StoredConversations {
 
   /** Deletes a conversation. Its items stay: responses of it can still be read and continued. */
   async delete(id: string): Promise<Fields> {
-    await this.found(id)
+    await readConversation(this.store, id)
     this.checkFree(id)
     await record(this.store, id, { is: "deleted" })
     return { id, object: "conversation.deleted", deleted: true }
@@ -94,7 +87,7 @@ export class StoredConversations {
     include: ReadonlySet<string>,
     { mayBegin }: Asker,
   ): Promise<Fields> {
-    await this.found(id)
+    await readConversation(this.store, id)
     const items = givenItems(body["items"])
     const messages = messagesOf(items)
     this.checkFree(id)
@@ -107,12 +100,12 @@ export class StoredConversations {
   }
 
   async listItems(id: string, page: ItemPage): Promise<Fields> {
-    await this.found(id)
+    await readConversation(this.store, id)
     return await itemPage(itemsBack(this.store, id), page)
   }
 
   async retrieveItem(id: string, item: string, include: ReadonlySet<string>): Promise<Fields> {
-    await this.found(id)
+    await readConversation(this.store, id)
     for await (const one of itemsBack(this.store, id)) if (one["id"] === item) return shownItem(one, include)
     throw notFound("Item", item, "item_not_found")
   }
@@ -122,7 +115,7 @@ export class StoredConversations {
    * has left of the two is done by the next request.
    */
   async deleteItem(id: string, item: string): Promise<Fields> {
-    const register = await this.found(id)
+    const register = await readConversation(this.store, id)
     this.checkFree(id)
     await this.store.inTurn(id, async () => {
       const isIn = (message: Message.Message): boolean => itemsOf([message]).some((one) => one["id"] === item)

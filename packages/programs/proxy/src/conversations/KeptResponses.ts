@@ -1,6 +1,6 @@
 /** Responses that are kept: as what messages they are stored, and how they are read again and deleted. */
-import type { Fields } from "@memfold/codec"
-import type { Memory, Message } from "@memfold/core"
+import { type Fields, pagesBack } from "@memfold/codec"
+import type { Message } from "@memfold/core"
 import { Responses as Codec } from "@memfold/openai"
 import { isConversationId, sessionOf } from "./ids.js"
 import { itemPage, type ItemPage, itemsBack, itemsOf, messagesOf } from "./items.js"
@@ -65,16 +65,9 @@ export class KeptResponses {
     count: number,
   ): Promise<ReadonlyArray<Message.Message>> {
     const found: Array<Message.Message> = []
-    let before: string | null | undefined
-    while (before !== null) {
-      const page: Memory.MessagePage = await this.store.messages(session, {
-        branch,
-        limit: 100,
-        ...(before === undefined ? {} : { before }),
-      })
+    for await (const page of pagesBack(this.store, session, { branch, limit: 100 })) {
       found.unshift(...page.messages.slice(Math.max(to - count - page.from, 0), Math.max(to - page.from, 0)))
       if (page.from <= to - count) break
-      before = page.before
     }
     return found
   }

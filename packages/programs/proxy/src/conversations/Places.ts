@@ -1,13 +1,13 @@
 /** Where the input of a request stands: behind a response, at the end of a conversation, or at the beginning of a session. */
 import { type Fields, isFields } from "@memfold/codec"
-import type { Message, Session } from "@memfold/core"
+import { type Message, type Session, VersionMismatch } from "@memfold/core"
 import { Responses as Codec } from "@memfold/openai"
 import { type ApiError, invalid, notFound } from "./ApiError.js"
 import { belongsTo, chainId, isConversationId, sessionOf } from "./ids.js"
 import { inputItems, itemsBack } from "./items.js"
 import type { KeptResponses } from "./KeptResponses.js"
 import type { Speaker } from "../speaker.js"
-import { readRegister } from "./register.js"
+import { readConversation } from "./register.js"
 import type { Store } from "./Store.js"
 import type { Asker } from "./upstream.js"
 
@@ -25,11 +25,14 @@ export interface Place {
 /** How often a write is tried again that another process was faster than. */
 const mostTries = 100
 
-const isMismatch = (error: unknown): boolean => isFields(error) && error["_tag"] === "VersionMismatch"
 const isTaken = (error: unknown): boolean => isFields(error) && error["_tag"] === "CannotFork"
 
-const conversationIn = (value: unknown): string | null => {
-  const id = isFields(value) ? value["id"] : value
+/** The id of the conversation that a request names: by itself, or in an object. */
+const namedIn = ({ conversation }: Fields): unknown =>
+  isFields(conversation) ? conversation["id"] : conversation
+
+const conversationIn = (body: Fields): string | null => {
+  const id = namedIn(body)
   if (id === undefined || id === null) return null
   if (typeof id !== "string") throw invalid("conversation", "Invalid type for 'conversation'.")
   return id
@@ -50,10 +53,9 @@ const previousNotFound = (previous: unknown): ApiError =>
 export const checkSpeaker = (id: string, body: Fields, speaker: Speaker): void => {
   const isForeign = (named: unknown): named is string =>
     typeof named === "string" && !belongsTo(sessionOf(named) ?? named, speaker)
-  const { previous_response_id: previous, conversation } = body
-  const named = isFields(conversation) ? conversation["id"] : conversation
+  const { previous_response_id: previous } = body
   if (isForeign(previous)) throw previousNotFound(previous)
-  for (const one of [id, named])
+  for (const one of [id, namedIn(body)])
     if (isForeign(one))
       throw isConversationId(one)
         ? notFound("Conversation", one, "conversation_not_found")
@@ -63,25 +65,18 @@ export const checkSpeaker = (id: string, body: Fields, speaker: Speaker): void =
 /** Whether a request continues something that is kept here. What is kept elsewhere has ids of another form. */
 export const namesOwn = (body: Fields): boolean => {
   const { previous_response_id: previous } = body
-  const conversation = isFields(body["conversation"]) ? body["conversation"]["id"] : body["conversation"]
+  const conversation = namedIn(body)
   return (
     (typeof previous === "string" && sessionOf(previous) !== null) ||
     (typeof conversation === "string" && isConversationId(conversation))
   )
 }
 
-/** The places of a store. */
 export class Places {
   constructor(
     private readonly store: Store,
     private readonly kept: KeptResponses,
   ) {}
-
-  async checkConversation(id: string): Promise<void> {
-    const register = isConversationId(id) ? await readRegister(this.store, id) : null
-    if (register === null || register.created === null || register.isDeleted)
-      throw notFound("Conversation", id, "conversation_not_found")
-  }
 
   /** Where the input of a request goes. Nothing is written, except that a response of a conversation begins a copy. */
   async placeOf(
@@ -89,7 +84,7 @@ export class Places {
     { key, mayBegin, speaker }: Omit<Asker, "upstream" | "rawHeaders">,
   ): Promise<Place> {
     const { previous_response_id: previous } = body
-    const conversation = conversationIn(body["conversation"])
+    const conversation = conversationIn(body)
     if (previous !== undefined && previous !== null && conversation !== null)
       throw invalid(
         "previous_response_id",
@@ -97,7 +92,7 @@ export class Places {
         "mutually_exclusive_parameters",
       )
     if (conversation !== null) {
-      await this.checkConversation(conversation)
+      await readConversation(this.store, conversation)
       return { session: conversation, from: null, previous: null, conversation, isNew: false }
     }
     if (previous === undefined || previous === null)
@@ -151,7 +146,7 @@ export class Places {
           else await this.store.edit(place.session, from, messages, given)
           return
         } catch (error) {
-          if (!isMismatch(error) || tries === mostTries) throw error
+          if (!(error instanceof VersionMismatch) || tries === mostTries) throw error
         }
       }
     })

@@ -156,7 +156,7 @@ export class StoredResponses implements Earlier {
     await this.retrieve(id)
     const session = sessionOf(id)!
     const job = this.background.job(id)
-    job?.cancel()
+    job?.abandon("cancelled")
     await job?.done
     await this.kept.delete(session, id)
     return { id, object: "response", deleted: true }

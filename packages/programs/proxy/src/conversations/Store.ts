@@ -1,4 +1,5 @@
 /** The memory as the routes use it: with Promises, and one writer at a time for each session of this process. */
+import { inOrder } from "@memfold/codec"
 import { Memory, type Message } from "@memfold/core"
 import { Clock, Effect, Option, Stream } from "effect"
 import { asStored } from "../KnownSessions.js"
@@ -46,7 +47,6 @@ export type Store = Pick<Memory.Operations<Memory.Promises>, (typeof operations)
  */
 export const storeOf = (given: ConversationMemory, prefix: string): Store => {
   const memory = Memory.withPrefix<(typeof operations)[number] | "events">(given, prefix)
-  const last = new Map<string, Promise<unknown>>()
   return {
     ...Memory.promised({ names: operations, run: (use) => Memory.asPromise(use(memory)) }),
     versionsOf: (session, accepts) =>
@@ -61,19 +61,7 @@ export const storeOf = (given: ConversationMemory, prefix: string): Store => {
       ),
     asStored: (session, messages) => asStored(given, `${prefix}${session}`, messages),
     now: () => Memory.asPromise(Clock.currentTimeMillis),
-    inTurn: async (session, work) => {
-      const turn = (last.get(session) ?? Promise.resolve()).then(work, work)
-      const settled = turn.then(
-        () => undefined,
-        () => undefined,
-      )
-      last.set(session, settled)
-      try {
-        return await turn
-      } finally {
-        if (last.get(session) === settled) last.delete(session)
-      }
-    },
+    inTurn: (session, work) => inOrder(memory, session, work),
   }
 }
 

@@ -10,7 +10,6 @@ export interface Hold {
   readonly giveUp: () => Promise<void>
 }
 
-/** The answers under way. */
 export class UnderWay {
   private readonly busy = new Set<string>()
   /** By the ids of their responses. */

@@ -9,7 +9,6 @@ import type { Hold } from "./UnderWay.js"
 import type { Refusal, Sent, Upstreams } from "./upstream.js"
 import { certain, UpstreamBroke } from "./UpstreamBroke.js"
 
-/** An answer for the client. */
 export type Answered =
   | Refusal
   | { readonly _tag: "Whole"; readonly response: Fields }

@@ -60,7 +60,6 @@ const hasThought = ({ parts }: Message.Message): boolean =>
       part.data["encrypted_content"] === undefined,
   )
 
-/** The body of a request to Chat Completions. */
 export const chatRequest = (
   body: Fields,
   messages: ReadonlyArray<Message.Message>,
@@ -201,7 +200,6 @@ class Reader {
   }
 }
 
-/** The response that a completion is. */
 export const responseOfCompletion = (completion: Fields, begun: Fields, time: number): Fields => {
   const reader = new Reader(begun)
   return certain(() => {

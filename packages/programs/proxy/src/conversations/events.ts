@@ -4,8 +4,8 @@ import { type Fields, isFields } from "@memfold/codec"
 const listIn = (value: unknown): ReadonlyArray<Fields> => (Array.isArray(value) ? value.filter(isFields) : [])
 
 /** Numbers events in their order. */
-export const numbered = (from = 0) => {
-  let next = from
+const numbered = () => {
+  let next = 0
   return (event: Fields): Fields => ({ ...event, sequence_number: next++ })
 }
 
@@ -16,10 +16,10 @@ const endOf = (response: Fields): Fields => ({
 })
 
 /** The last event of a response without an answer; its status says whether it has failed or was cancelled. */
-export const failedEvent = (response: Fields, number: number): Fields => ({
+export const failedEvent = (response: Fields): Fields => ({
   type: "response.failed",
   response,
-  sequence_number: number,
+  sequence_number: 0,
 })
 
 /** The events of a part of a message, between its beginning and its end. */
@@ -38,7 +38,6 @@ const partEvents = (part: Fields, at: Fields): ReadonlyArray<Fields> => {
       ]
 }
 
-/** A part as it begins. */
 const begunPart = (part: Fields): Fields => ({
   ...part,
   ...("text" in part ? { text: "" } : {}),
@@ -106,7 +105,7 @@ export const eventsOf = (response: Fields): ReadonlyArray<Fields> => {
 export async function* eventsFrom(response: Fields, after: number): AsyncGenerator<Fields, void, void> {
   const { status } = response
   const isFailed = status === "failed" || status === "cancelled"
-  const events = isFailed ? [failedEvent(response, 0)] : eventsOf(response)
+  const events = isFailed ? [failedEvent(response)] : eventsOf(response)
   yield* events.slice(Math.min(after + 1, events.length - 1))
 }
 

@@ -25,7 +25,6 @@ export const belongsTo = (session: string, speaker: Speaker): boolean => {
   return digits === undefined || speaker === null || digits === signed(speaker, own, 12)
 }
 
-/** The id of a new conversation. */
 export const conversationId = (speaker: Speaker): string => `conv_${bound(random(16), speaker)}`
 
 /** The session of responses that belong to no conversation. With a key, the same one each time. */

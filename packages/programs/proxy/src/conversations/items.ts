@@ -150,7 +150,6 @@ export const listOf = (data: ReadonlyArray<Fields>, hasMore: boolean): Fields =>
   has_more: hasMore,
 })
 
-/** One page of items. */
 export const itemPage = async (
   items: AsyncIterable<Fields>,
   { after, limit, order, include }: ItemPage,

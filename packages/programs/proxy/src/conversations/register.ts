@@ -4,7 +4,8 @@
  */
 import { type Fields, pagesBack } from "@memfold/codec"
 import type { Message } from "@memfold/core"
-import { invalid } from "./ApiError.js"
+import { invalid, notFound } from "./ApiError.js"
+import { isConversationId } from "./ids.js"
 import type { Store } from "./Store.js"
 
 export type Metadata = Readonly<Record<string, string>>
@@ -94,7 +95,6 @@ const backgroundIn = (records: ReadonlyArray<Change>): ReadonlyMap<string, Backg
   return found
 }
 
-/** Reads the register of a session. */
 export const readRegister = async (store: Store, session: string): Promise<Register> => {
   const pages: Array<ReadonlyArray<Message.Message>> = []
   for await (const { messages } of pagesBack(store, registerOf(session), { limit: 500 })) pages.push(messages)
@@ -116,12 +116,18 @@ export const readRegister = async (store: Store, session: string): Promise<Regis
   }
 }
 
-/** Adds a record to the register of a session. */
+/** Reads the register of a conversation. Fails if there is none, or if it was deleted. */
+export const readConversation = async (store: Store, id: string): Promise<Register> => {
+  const register = isConversationId(id) ? await readRegister(store, id) : null
+  if (register === null || register.created === null || register.isDeleted)
+    throw notFound("Conversation", id, "conversation_not_found")
+  return register
+}
+
 export const record = async (store: Store, session: string, added: Change): Promise<void> => {
   await store.append(registerOf(session), messageOf(added))
 }
 
-/** Deletes the register with the session. */
 export const deleteWithRegister = async (store: Store, session: string): Promise<void> => {
   await store.delete(session)
   await store.delete(registerOf(session))

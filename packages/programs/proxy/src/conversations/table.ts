@@ -40,7 +40,6 @@ export interface Asked {
 
 type Answer = (kept: Kept, asked: Asked) => Promise<Answered | Refusal | Fields>
 
-/** A route with what answers it. */
 export interface AnsweredRoute extends ConversationRoute {
   readonly pattern: RegExp
   readonly answer: Answer

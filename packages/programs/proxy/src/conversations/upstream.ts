@@ -41,7 +41,6 @@ export interface Asker {
   readonly mayBegin: Begins
 }
 
-/** What is asked. */
 export interface Question {
   readonly body: Fields
   readonly messages: ReadonlyArray<Message.Message>
@@ -164,16 +163,20 @@ export class Upstreams {
   private readonly withoutResponses = new Set<string>()
   private readonly withoutReasoning = new Set<unknown>()
 
-  /** Sends a body to a path of the upstream. */
-  private async send(
+  private hasResponses({ url, api }: ConversationUpstream): boolean {
+    return api === "responses" || (api === "auto" && !this.withoutResponses.has(url.href))
+  }
+
+  /** Sends a body to a path of the upstream, and reads the head of the answer. */
+  private async answerOf(
     { url, patience }: ConversationUpstream,
     path: string,
     { rawHeaders, signal = new AbortController().signal }: Pick<Question, "rawHeaders" | "signal">,
     body: Fields,
-  ): Promise<IncomingMessage> {
+  ): Promise<IncomingMessage | Refusal> {
     const bytes = Buffer.from(JSON.stringify(body))
     const address = addressOf(url, path)
-    return await ask({
+    const answer = await ask({
       url: address,
       method: "POST",
       headers: [
@@ -186,23 +189,9 @@ export class Upstreams {
       signal,
       patience,
     })
-  }
-
-  private hasResponses({ url, api }: ConversationUpstream): boolean {
-    return api === "responses" || (api === "auto" && !this.withoutResponses.has(url.href))
-  }
-
-  /** Asks for an answer, and reads its head. */
-  private async answerOf(
-    upstream: ConversationUpstream,
-    path: string,
-    question: Pick<Question, "rawHeaders" | "signal">,
-    body: Fields,
-  ): Promise<IncomingMessage | Refusal> {
-    const answer = await this.send(upstream, path, question, body)
-    const { statusCode: status = 502, rawHeaders } = answer
+    const { statusCode: status = 502 } = answer
     if (status >= 200 && status < 300) return answer
-    return { _tag: "Refusal", status, headers: endToEnd(rawHeaders), body: await bytesOf(answer) }
+    return { _tag: "Refusal", status, headers: endToEnd(answer.rawHeaders), body: await bytesOf(answer) }
   }
 
   async respond(upstream: ConversationUpstream, question: Question): Promise<UpstreamAnswer> {

@@ -7,7 +7,6 @@ import { contextIn } from "../contexts.js"
 import { decoded, encoded, formatOf, given, tagOf } from "../requests.js"
 import { type Serving, tagged, overview, using, notModified } from "./operation.js"
 
-/** The conversation of a session. */
 export const conversation = (serving: Serving) =>
   HttpApiBuilder.group(api, "conversation", (handlers) => {
     const { run, requested, writing } = using(serving)
@@ -86,7 +85,7 @@ export const conversation = (serving: Serving) =>
         ),
       )
       .handle("branches", ({ path: { session } }) =>
-        run((memory) => Effect.map(memory.branches(session), (branches) => ({ branches }))),
+        run((memory) => Effect.bindTo(memory.branches(session), "branches")),
       )
       .handle("checkout", ({ path: { session }, payload: { branch, ...request } }) =>
         run((memory) =>

@@ -16,7 +16,7 @@ export const governance = (serving: Serving) =>
         run((memory) => memory.erase(owner, { reason, ...given({ after }) })),
       )
       .handle("restore", ({ path: { owner }, payload }) =>
-        run((memory) => Effect.map(memory.restore(owner, given(payload)), (keys) => ({ keys }))),
+        run((memory) => Effect.bindTo(memory.restore(owner, given(payload)), "keys")),
       )
       .handle("hold", ({ path: { session }, payload }) =>
         run((memory) => Effect.as(memory.hold(session, payload.reason), payload)),

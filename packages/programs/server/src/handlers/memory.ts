@@ -72,7 +72,6 @@ const queried = ({ at, asOfVersion }: typeof schemas.FactsQuery.Type) => ({
   asOfVersion,
 })
 
-/** Summaries, recall and facts. */
 export const memory = (serving: Serving) =>
   HttpApiBuilder.group(api, "memory", (handlers) => {
     const { run, requested } = using(serving)
@@ -93,7 +92,7 @@ export const memory = (serving: Serving) =>
         ),
       )
       .handle("summaries", ({ path: { session } }) =>
-        run((memory) => Effect.map(memory.summaries(session), (summaries) => ({ summaries }))),
+        run((memory) => Effect.bindTo(memory.summaries(session), "summaries")),
       )
       .handle("compact", ({ path: { session }, payload }) =>
         run((memory) =>
@@ -139,7 +138,7 @@ export const memory = (serving: Serving) =>
         ),
       )
       .handle("traceMessage", ({ path: { session, message } }) =>
-        run((memory) => Effect.map(memory.traceMessage(session, message), (summaries) => ({ summaries }))),
+        run((memory) => Effect.bindTo(memory.traceMessage(session, message), "summaries")),
       )
       .handle("preview", ({ path: { session }, payload }) =>
         run((memory, tenant) =>
@@ -153,29 +152,25 @@ export const memory = (serving: Serving) =>
         ),
       )
       .handle("revert", ({ path: { session }, payload }) =>
-        run((memory) => Effect.map(memory.revert(session, given(payload)), (reverted) => ({ reverted }))),
+        run((memory) => Effect.bindTo(memory.revert(session, given(payload)), "reverted")),
       )
       .handle("facts", ({ path: { session }, urlParams }) =>
-        run((memory) => Effect.map(memory.facts(session, queried(urlParams)), (facts) => ({ facts }))),
+        run((memory) => Effect.bindTo(memory.facts(session, queried(urlParams)), "facts")),
       )
       .handle("factsOf", ({ path: { owner }, urlParams }) =>
-        run((memory) => Effect.map(memory.factsOf(owner, queried(urlParams)), (facts) => ({ facts }))),
+        run((memory) => Effect.bindTo(memory.factsOf(owner, queried(urlParams)), "facts")),
       )
       .handle("removeFact", ({ path: { session, fact }, urlParams }) =>
-        run((memory) =>
-          Effect.map(memory.removeFact(session, fact, given(urlParams)), (deleted) => ({ deleted })),
-        ),
+        run((memory) => Effect.bindTo(memory.removeFact(session, fact, given(urlParams)), "deleted")),
       )
       .handle("redactFact", ({ path: { session, fact } }) =>
-        run((memory) =>
-          Effect.map(memory.removeFact(session, fact, { as: "redacted" }), (deleted) => ({ deleted })),
-        ),
+        run((memory) => Effect.bindTo(memory.removeFact(session, fact, { as: "redacted" }), "deleted")),
       )
       .handle("confirmFact", ({ path: { session, fact } }) =>
-        run((memory) => Effect.map(memory.confirmFact(session, fact), (confirmed) => ({ confirmed }))),
+        run((memory) => Effect.bindTo(memory.confirmFact(session, fact), "confirmed")),
       )
       .handle("revertFact", ({ path: { session, fact } }) =>
-        run((memory) => Effect.map(memory.revertFact(session, fact), (reverted) => ({ reverted }))),
+        run((memory) => Effect.bindTo(memory.revertFact(session, fact), "reverted")),
       )
       .handle("rebuildFacts", ({ path: { owner }, urlParams }) =>
         run((memory) =>
@@ -188,13 +183,13 @@ export const memory = (serving: Serving) =>
         ),
       )
       .handle("diffFacts", ({ path: { owner }, urlParams }) =>
-        run((memory) => Effect.map(memory.diffFacts(owner, given(urlParams)), (diff) => ({ diff }))),
+        run((memory) => Effect.bindTo(memory.diffFacts(owner, given(urlParams)), "diff")),
       )
       .handle("takeFacts", ({ path: { owner }, urlParams }) =>
-        run((memory) => Effect.map(memory.takeFacts(owner, given(urlParams)), (taken) => ({ taken }))),
+        run((memory) => Effect.bindTo(memory.takeFacts(owner, given(urlParams)), "taken")),
       )
       .handle("dropFacts", ({ path: { owner }, urlParams }) =>
-        run((memory) => Effect.map(memory.dropFacts(owner, given(urlParams)), (dropped) => ({ dropped }))),
+        run((memory) => Effect.bindTo(memory.dropFacts(owner, given(urlParams)), "dropped")),
       )
       .handle("tools", () => Effect.succeed(tools))
       .handle("callTool", ({ path: { session }, payload: { name, tokens, ...request } }) =>

@@ -21,7 +21,6 @@ export interface Serving extends Served {
   readonly timeout: Duration.DurationInput
   /** The places of subscribers to changes. */
   readonly subscribers: Room
-  /** The limit of the groups of the feed. */
   readonly groups: GroupLimit
   /** What calls may cost in a day. */
   readonly spend: Memory.SpendOptions | undefined
@@ -86,38 +85,27 @@ interface Writing {
 }
 
 /** What every group of handlers uses. */
-interface Using {
-  /** Runs an operation on the memory of the caller; its errors become problems. */
-  readonly run: <A, E, R>(
-    use: (memory: TenantMemory, tenant: string | null) => Effect.Effect<A, E, R>,
-  ) => Effect.Effect<A, Problem, R | Caller>
-  /** The strategy that a request asks for. */
-  readonly requested: ReturnType<typeof strategyOf>
-  /** The options of a write: its key, its strategy, and the version that it is for. */
-  readonly writing: (
-    headers: Partial<typeof schemas.WriteHeaders.Type>,
-    request: StrategyRequest,
-  ) => Effect.Effect<Partial<Writing>, Problem | UnknownName | Strategy.SettingsError>
-}
-
-/** What every group of handlers uses. */
-export const using = ({ settings, ...served }: Serving): Using => {
+export const using = ({ settings, ...served }: Serving) => {
   const requested = strategyOf(settings.current)
-  const run: Using["run"] = (use) =>
+  /** Runs an operation on the memory of the caller; its errors become problems. */
+  const run = <A, E, R>(
+    use: (memory: TenantMemory, tenant: string | null) => Effect.Effect<A, E, R>,
+  ): Effect.Effect<A, Problem, R | Caller> =>
     Effect.flatMap(Caller, ({ tenant, actor }) =>
       use(tenantMemory(served, tenant, actor), tenant).pipe(
         Effect.tapError(logFailure),
         Effect.mapError((error) => problemFor(tenant, error)),
       ),
     )
-  const writing: Using["writing"] = (headers, request) =>
+  /** The options of a write: its key, its strategy, and the version that it is for. */
+  const writing = (
+    headers: Partial<typeof schemas.WriteHeaders.Type>,
+    request: StrategyRequest,
+  ): Effect.Effect<Partial<Writing>, Problem | UnknownName | Strategy.SettingsError> =>
     Effect.gen(function* () {
       const ifVersion = yield* versionIn(headers["if-match"])
-      return given({
-        ...(yield* requested(request)),
-        idempotencyKey: headers["idempotency-key"],
-        ifVersion,
-      })
+      const idempotencyKey = headers["idempotency-key"]
+      return given({ ...(yield* requested(request)), idempotencyKey, ifVersion })
     })
   return { run, requested, writing }
 }

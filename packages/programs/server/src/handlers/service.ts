@@ -12,7 +12,6 @@ import { type Serving, using } from "./operation.js"
 
 const crowded = problem(503, "Busy", "As many subscribe to changes as may; end others, or come again later")
 
-/** The log of a session. */
 export const log = (serving: Serving) =>
   HttpApiBuilder.group(api, "log", (handlers) => {
     const { run } = using(serving)
@@ -89,10 +88,7 @@ export const log = (serving: Serving) =>
       )
       .handle("deleteGivenUp", ({ path: { group, id } }) =>
         run((memory) =>
-          Effect.zipRight(
-            named("a group", group),
-            Effect.map(memory.deleteGivenUp(group, id), (deleted) => ({ deleted })),
-          ),
+          Effect.zipRight(named("a group", group), Effect.bindTo(memory.deleteGivenUp(group, id), "deleted")),
         ),
       )
       .handle("deleteGroup", ({ path: { group } }) =>
@@ -107,7 +103,6 @@ export const log = (serving: Serving) =>
       )
   })
 
-/** The service itself. */
 export const service = ({ log, isClosing, settings }: Serving) =>
   HttpApiBuilder.group(api, "service", (handlers) => {
     const ok = { status: "ok" } as const

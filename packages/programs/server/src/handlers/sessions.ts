@@ -10,7 +10,6 @@ import { spentToday } from "../spent.js"
 import { problemFor } from "../TenantMemory.js"
 import { notModified, type Serving, overview, using } from "./operation.js"
 
-/** Sessions. */
 export const sessions = (serving: Serving) =>
   HttpApiBuilder.group(api, "sessions", (handlers) => {
     const { run } = using(serving)
@@ -28,7 +27,7 @@ export const sessions = (serving: Serving) =>
         run((memory) => Effect.zipRight(memory.describe(session, given(payload)), overview(memory, session))),
       )
       .handle("delete", ({ path: { session } }) =>
-        run((memory) => Effect.map(memory.delete(session), (deleted) => ({ deleted }))),
+        run((memory) => Effect.bindTo(memory.delete(session), "deleted")),
       )
       .handle("fork", ({ path: { session }, payload: { to, ...options } }) =>
         run((memory) =>
@@ -47,7 +46,6 @@ export const sessions = (serving: Serving) =>
 
 const busy = problem(503, "Busy", "As many exports are under way as may be; ask again when one has ended")
 
-/** Owners. */
 export const owners = (serving: Serving) =>
   HttpApiBuilder.group(api, "owners", (handlers) => {
     const { run } = using(serving)
@@ -63,6 +61,6 @@ export const owners = (serving: Serving) =>
         ),
       )
       .handle("deleteOf", ({ path: { owner } }) =>
-        run((memory) => Effect.map(memory.deleteOf(owner), (deleted) => ({ deleted }))),
+        run((memory) => Effect.bindTo(memory.deleteOf(owner), "deleted")),
       )
   })

@@ -1,7 +1,6 @@
 /** What the page shows, in the fragment of its address: so it can be kept, sent, and gone back from. */
 import { useEffect, useState } from "preact/hooks"
 
-/** The views of a session. */
 export const views = ["time", "tokens", "trace", "compare", "facts", "audit", "settings"] as const
 export type View = (typeof views)[number]
 
@@ -33,7 +32,6 @@ export const parse = (fragment: string): Address => {
   }
 }
 
-/** Writes an address. */
 export const written = ({ session, view, version, message = null }: Address): string => {
   if (session === null) return "#"
   const query = new URLSearchParams({ session })

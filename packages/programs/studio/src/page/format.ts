@@ -40,7 +40,6 @@ const units = [
 ] as const
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" })
 
-/** How long ago a time was. */
 export const ago = (time: number, now: number): string => {
   const [unit, length] = units.find(([, length]) => now - time >= length) ?? []
   return unit === undefined ? "just now" : relative.format(-Math.round((now - time) / length!), unit)

@@ -14,15 +14,13 @@ export interface Series {
   readonly said?: (at: number) => string
 }
 
-/** What a chart shows. */
 export interface ChartProps {
   /** What it shows, for those who do not see it. */
   readonly label: string
   /** Columns stand one before the other: the first series is the whole. */
   readonly kind: "area" | "lines" | "columns"
-  /** What the places are, and the number of the first one. */
+  /** What the places are; they are counted from 1. */
   readonly across: string
-  readonly first?: number
   /** The series; a chart is drawn anew when they are others. */
   readonly series: ReadonlyArray<Series>
   /** A value with its unit. */
@@ -148,7 +146,7 @@ const optionsOf = (
 
 /** Shows a chart, with its legend below. */
 export const Chart = (props: ChartProps) => {
-  const { label, series, height, first = 1, chosen } = props
+  const { label, series, height, chosen } = props
   const [box, width] = useWidth()
   const isDark = useDarkness()
   const now = useRef(props)
@@ -156,17 +154,17 @@ export const Chart = (props: ChartProps) => {
   const mark = useRef<HTMLElement>(null)
   const plot = useRef<uPlot>(null)
   const place = () => {
-    const { chosen, first = 1 } = now.current
+    const { chosen } = now.current
     if (mark.current === null || plot.current === null) return
     mark.current.hidden = chosen === undefined
-    mark.current.style.left = `${plot.current.valToPos(chosen ?? first, "x")}px`
+    mark.current.style.left = `${plot.current.valToPos(chosen ?? 1, "x")}px`
   }
   useLayoutEffect(() => {
     if (width === 0) return
     const lengthOf = () => now.current.series[0]?.values.length ?? 0
-    const atChosen = () => (now.current.chosen ?? first + lengthOf() - 1) - first
+    const atChosen = () => (now.current.chosen ?? lengthOf()) - 1
     const options = optionsOf(now.current, { box: box.current!, width, chosen: atChosen, onDraw: place })
-    const places = Array.from({ length: lengthOf() }, (_, at) => first + at)
+    const places = Array.from({ length: lengthOf() }, (_, at) => at + 1)
     const made = new uPlot(options, [places, ...series.map(({ values }) => [...values])], box.current!)
     plot.current = made
     mark.current = document.createElement("i")
@@ -175,7 +173,7 @@ export const Chart = (props: ChartProps) => {
     made.setLegend({})
     made.over.addEventListener("click", ({ offsetX }) => {
       const at = Math.round(made.posToVal(offsetX, "x"))
-      now.current.choose?.(Math.min(Math.max(at, first), first + lengthOf() - 1))
+      now.current.choose?.(Math.min(Math.max(at, 1), lengthOf()))
     })
     return () => made.destroy()
   }, [series, width, height, isDark])

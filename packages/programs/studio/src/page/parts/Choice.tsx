@@ -3,7 +3,6 @@
 /** What can be chosen: a value, or a value with its name. */
 export type Option<Value extends string> = Value | readonly [value: Value, name: string]
 
-/** Shows a choice. */
 export const Choice = <Value extends string>({
   label,
   options,

@@ -4,7 +4,6 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { reasonOf } from "../service/ask.js"
 import { Problem } from "./Notices.js"
 
-/** What a dialog asks. */
 export interface DialogProps {
   readonly title: string
   readonly children: ComponentChildren

@@ -95,7 +95,6 @@ const Part = ({ id, part }: { readonly id: string; readonly part: Message.Part }
   }
 }
 
-/** What a message card shows. */
 export interface CardProps {
   /** A name for the message on the page. */
   readonly id: string
@@ -118,7 +117,6 @@ const inks = {
   unreadable: "danger",
 }
 
-/** Shows a message. */
 export const MessageCard = ({ id, message, place, tokens, badges = [], look = "", actions }: CardProps) => {
   const role = message?.role ?? "unreadable"
   return (

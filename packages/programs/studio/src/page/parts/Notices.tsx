@@ -46,7 +46,6 @@ const inks: Readonly<Record<string, string>> = {
   Reached: "danger",
 }
 
-/** A badge. */
 export const Badge = ({ children: text }: { readonly children: string }) => (
   <span class={`badge ${inks[text] ?? ""}`}>{text}</span>
 )

@@ -9,7 +9,6 @@ import {
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useReducer, useRef, useState } from "preact/hooks"
 
-/** What a list shows. */
 export interface ListProps {
   readonly label: string
   readonly count: number

@@ -109,7 +109,6 @@ export const ask = async <Answer>(
   return (await (onProgress === undefined ? response.json() : answerIn(response, onProgress))) as Answer
 }
 
-/** The path of a session. */
 export const ofSession = (session: string, path = ""): string =>
   `/v1/sessions/${encodeURIComponent(session)}${path}`
 

@@ -3,11 +3,9 @@ import type { Right } from "@memfold/client/api"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 
-/** What the caller may do. */
 export type Rights = ReadonlySet<Right>
 
 /** Hands the rights to the whole page; none until the service has said them. */
 export const RightsContext = createContext<Rights>(new Set())
 
-/** Whether the caller has a right. */
 export const useRight = (right: Right): boolean => useContext(RightsContext).has(right)

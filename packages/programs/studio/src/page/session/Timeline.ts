@@ -7,7 +7,6 @@ import { type EventCodec, type Message, Session } from "@memfold/core"
 type Recorded = EventCodec.RecordedEvent
 type State = Session.SessionState
 
-/** A message as it was said. */
 export interface Said {
   /** Its message index on the branch in question. */
   readonly index: number
@@ -89,7 +88,6 @@ export class Timeline {
     return Session.evolve(before, recorded, { invalidated, states })
   }
 
-  /** The state behind a version. */
   at(version: number): State {
     return this.states[Math.min(Math.max(version, 0), this.version)]!
   }

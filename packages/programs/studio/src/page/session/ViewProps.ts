@@ -9,9 +9,7 @@ export interface Place {
   readonly version: number
 }
 
-/** What every view of a session gets. */
 export interface ViewProps extends Place {
-  /** Its compactions. */
   readonly marks: ReadonlyArray<Mark>
   readonly choose: (version: number) => void
   /** Grows with every change of the timeline. */

@@ -19,6 +19,14 @@ export interface Limit {
 /** The most places that a request to Anthropic may mark with `cache_control`. */
 const mostCacheMarks = 4
 
+const limit = (
+  name: string,
+  used: number | null,
+  most: number | null | undefined,
+  unit: Limit["unit"],
+  about: string,
+): ReadonlyArray<Limit> => (used === null || most == null ? [] : [{ name, used, limit: most, unit, about }])
+
 const numberIn = (settings: Settings, name: string): number | null => {
   const value = settings[name]
   return typeof value === "number" ? value : null
@@ -46,19 +54,14 @@ const ofStrategy = (
   const messages = state.uncovered.length
   const uncovered = state.uncovered.slice().reduce((sum, entry) => sum + entry.tokens, 0)
   const older = Math.max(messages - (numberIn(settings, "tailKeepSize") ?? 0), 0)
-  const limit = (
-    name: string,
-    used: number,
-    unit: Limit["unit"],
-    about: string,
-    most = numberIn(settings, name),
-  ): ReadonlyArray<Limit> => (most === null ? [] : [{ name: inWords(name), used, limit: most, unit, about }])
+  const setting = (name: string, used: number, unit: Limit["unit"], about: string) =>
+    limit(inWords(name), used, numberIn(settings, name), unit, about)
   switch (strategy) {
     case "sliding-window":
       return [
-        ...limit("contextSize", messages, "message", "uncovered messages; then it compacts"),
-        ...limit("compressionWindowSize", older, "message", "older than the tail; then it compacts"),
-        ...limit("compressionHardLimit", older, "message", "older than the tail; then it compacts at once"),
+        ...setting("contextSize", messages, "message", "uncovered messages; then it compacts"),
+        ...setting("compressionWindowSize", older, "message", "older than the tail; then it compacts"),
+        ...setting("compressionHardLimit", older, "message", "older than the tail; then it compacts at once"),
       ]
     case "rounds": {
       const [full, cached] = [
@@ -67,7 +70,7 @@ const ofStrategy = (
       ]
       const about = "complete turns word for word; then the oldest B become a block"
       const turns = Math.max(state.turnStarts.length - 1, 0)
-      return limit("A + B", turns, "turn", about, full + cached)
+      return limit("A + B", turns, full + cached, "turn", about)
     }
     case "break-even":
     case "split-turn": {
@@ -77,13 +80,13 @@ const ofStrategy = (
       ]
       return most === null
         ? []
-        : limit("compactionThreshold", tokens, "token", "of the context; then it compacts", most * share)
+        : limit("compaction threshold", tokens, most * share, "token", "of the context; then it compacts")
     }
     case "window":
-      return limit("windowSize", messages, "message", "uncovered messages; older ones are dropped")
+      return setting("windowSize", messages, "message", "uncovered messages; older ones are dropped")
     case "token-buffer":
     case "summary-buffer":
-      return limit("maxTokens", uncovered, "token", "of the uncovered messages; then it compacts")
+      return setting("maxTokens", uncovered, "token", "of the uncovered messages; then it compacts")
     default:
       return []
   }
@@ -94,21 +97,11 @@ const whose = { session: "this session", owner: "the owner", total: "all session
 /** What was spent today, of each cap that the service knows. */
 const ofSpend = ({ day, caps }: Spend): ReadonlyArray<Limit> =>
   caps.flatMap(({ scope, cap, tokens, dollars, heldTokens, heldDollars }) => {
-    const limit = (unit: "token" | "dollar", used: number, most: number | undefined) =>
-      most === undefined
-        ? []
-        : [
-            {
-              name: `Spend of ${whose[scope]}`,
-              used,
-              limit: most,
-              unit,
-              about: `on ${day} (UTC), with the most of calls under way; then summaries and facts wait for the next day`,
-            },
-          ]
+    const name = `Spend of ${whose[scope]}`
+    const about = `on ${day} (UTC), with the most of calls under way; then summaries and facts wait for the next day`
     return [
-      ...limit("token", tokens + heldTokens, cap?.tokens),
-      ...limit("dollar", dollars + heldDollars, cap?.dollars),
+      ...limit(name, tokens + heldTokens, cap?.tokens, "token", about),
+      ...limit(name, dollars + heldDollars, cap?.dollars, "dollar", about),
     ]
   })
 
@@ -123,14 +116,6 @@ export const countedElsewhere = ({ caps }: Spend): ReadonlyArray<string> =>
 /** The sizes that have a limit, nearest to it first. */
 export const limitsOf = (strategy: string, settings: Settings, measured: Measured): ReadonlyArray<Limit> => {
   const { state, tokens, window, cacheMarks, spend } = measured
-  const limit = (
-    name: string,
-    used: number | null,
-    most: number | null,
-    unit: Limit["unit"],
-    about: string,
-  ): ReadonlyArray<Limit> =>
-    used === null || most === null ? [] : [{ name, used, limit: most, unit, about }]
   const memory = numberIn(settings, "sessionMemoryTokens") ?? numberIn(settings, "summaryTokens")
   const ofWindow = "of the context; beyond it, the provider refuses the request"
   const ofMemory = "of the summary; then its oldest blocks are merged or left out"

@@ -2,10 +2,8 @@
 import { type Event, type Session, Wording } from "@memfold/core"
 import type { Timeline } from "./Timeline.js"
 
-/** How a compaction ended. */
 export type Outcome = "committed" | "pruned" | "failed" | "released" | "running"
 
-/** A compaction. */
 export interface Mark {
   readonly compaction: string
   readonly started: Event.CompactionStarted
@@ -14,7 +12,6 @@ export interface Mark {
   /** When it ended, or began while it runs, in milliseconds since the epoch. */
   readonly time: number
   readonly outcome: Outcome
-  /** What it committed. */
   readonly committed: Event.SummaryCommitted | null
   readonly pruned: Event.ToolOutputsPruned | null
   readonly failed: Event.CompactionFailed | null

@@ -72,7 +72,6 @@ export const sizeOf = (state: Session.SessionState): number => {
   return Session.contextTokens({ ...state, reported: null }) - open
 }
 
-/** A share of a context. */
 export interface Taken {
   readonly share: Share
   /** Tokens in the context; for what is left out, the tokens that it would take. */

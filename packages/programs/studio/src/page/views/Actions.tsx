@@ -11,7 +11,6 @@ import { Compact, Recompact } from "./Compact.js"
 import { Export } from "./Export.js"
 import { Undo } from "./Undo.js"
 
-/** What an action is about. */
 export interface ActionProps extends Place {
   readonly marks: ReadonlyArray<Mark>
   readonly onClose: () => void

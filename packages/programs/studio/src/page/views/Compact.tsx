@@ -11,7 +11,6 @@ import { useAnswer } from "../service/useAnswer.js"
 import type { Timeline } from "../session/Timeline.js"
 import { strategies } from "./offered.js"
 
-/** What a compaction is asked for. */
 interface Wanted {
   readonly which: "next" | "due" | "all"
   readonly instructions?: string
@@ -33,7 +32,6 @@ const doneBy = (one: schemas.Previewed["compactions"][number]): string => {
   return `Because of ${one.reason}, ${messages(one)}; ${several(one.replaced.messages, "message")} of ${count(one.replaced.tokens)} tokens are replaced${shortened}`
 }
 
-/** What a compaction would do. */
 const Previewed = ({ preview }: { readonly preview: schemas.Previewed }) => {
   const { compactions, before, after, idle, summarizer } = preview
   if (compactions.length === 0)

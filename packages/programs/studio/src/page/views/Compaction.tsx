@@ -22,7 +22,6 @@ const outcomes: Readonly<Record<Mark["outcome"], string>> = {
   running: "Running",
 }
 
-/** The badges of a compaction. */
 const badgesOf = (mark: Mark): ReadonlyArray<string> => [
   outcomes[mark.outcome],
   ...(mark.splitTurn ? ["Split Turn"] : []),
@@ -30,7 +29,6 @@ const badgesOf = (mark: Mark): ReadonlyArray<string> => [
   ...(mark.invalidatedAt === null ? [] : ["Taken back"]),
 ]
 
-/** A compaction in one line. */
 export const CompactionLine = ({
   mark,
   timeline,
@@ -153,7 +151,6 @@ export const Difference = ({ mark, timeline }: Props) => {
   )
 }
 
-/** The messages that a compaction replaced. */
 export const Replaced = ({ mark, timeline }: Props) => {
   const { from } = mark.started
   const to = mark.committed?.coveredTo ?? mark.started.to

@@ -2,8 +2,8 @@
 import { Summary, Wording } from "@memfold/core"
 import { messages as messagesIn, several } from "../format.js"
 import { MessageCard } from "../parts/MessageCard.js"
+import { LeftOut, leftOutOf } from "../parts/LeftOut.js"
 import { VirtualList } from "../parts/VirtualList.js"
-import { whyLeftOut } from "../session/shares.js"
 import type { Shown } from "../session/useContextAt.js"
 import type { Place } from "../session/ViewProps.js"
 
@@ -22,24 +22,6 @@ const badgesOf = (metadata: Readonly<Record<string, unknown>> | undefined): Read
   ]
 }
 
-/** What was left out of a context, and why. */
-const LeftOut = ({ layout }: Pick<Shown, "layout">) => {
-  const left = layout.filter(({ section }) => whyLeftOut[section] !== undefined)
-  return left.length === 0 ? null : (
-    <details>
-      <summary>Left out: {several(left.length, "place")}</summary>
-      <ul>
-        {left.map((one, at) => (
-          <li key={at}>
-            {one.parts === undefined ? "" : `${one.parts.join(", ")} in `}
-            {messagesIn(one)}: {whyLeftOut[one.section]}
-          </li>
-        ))}
-      </ul>
-    </details>
-  )
-}
-
 export const ContextList = ({ context, timeline, version }: Place & { readonly context: Shown }) => {
   const state = timeline.at(version)
   const pinned = new Map(state.pinned.map((entry) => [entry.index, entry]))
@@ -52,6 +34,7 @@ export const ContextList = ({ context, timeline, version }: Place & { readonly c
         ),
   )
   const { messages, sources } = context
+  const left = leftOutOf(context)
   if (messages.length === 0)
     return <p class="soft empty">The model would have got nothing at this version.</p>
   const row = (at: number) => {
@@ -91,7 +74,12 @@ export const ContextList = ({ context, timeline, version }: Place & { readonly c
   }
   return (
     <>
-      <LeftOut layout={context.layout} />
+      {left.length === 0 ? null : (
+        <details>
+          <summary>Left out: {several(left.length, "place")}</summary>
+          <LeftOut sections={left} />
+        </details>
+      )}
       <VirtualList
         label="What the model got"
         count={messages.length}

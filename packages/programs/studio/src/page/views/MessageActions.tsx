@@ -111,7 +111,6 @@ const Redact = ({ timeline, said, onClose }: Props) => (
 
 const actions = { Edit, Pin, Redact } as const
 
-/** Asks what to do with a message. */
 export const MessageActions = (props: Props) => {
   const [chosen, choose] = useState<keyof typeof actions | null>(null)
   const [mayWrite, mayErase] = [useRight("write"), useRight("erase")]

@@ -1,15 +1,16 @@
 /** Where the tokens are: in the context at a version, and in the prompts from call to call. */
 import { Prices } from "@memfold/prices"
 import { useEffect, useMemo, useState } from "preact/hooks"
-import { count, dollars, messages, percent, short } from "../format.js"
+import { count, dollars, percent, short } from "../format.js"
 import { Chart } from "../parts/Chart.js"
 import { Choice } from "../parts/Choice.js"
+import { LeftOut, leftOutOf } from "../parts/LeftOut.js"
 import { Swatch } from "../parts/Notices.js"
 import { Slider } from "../parts/Slider.js"
 import { Table } from "../parts/Table.js"
 import { TokenBar } from "../parts/TokenBar.js"
 import { type Call, callsOf } from "../session/calls.js"
-import { shares, sharesOf, whyLeftOut } from "../session/shares.js"
+import { shares, sharesOf } from "../session/shares.js"
 import type { Timeline } from "../session/Timeline.js"
 import { useContextAt } from "../session/useContextAt.js"
 import type { ViewProps } from "../session/ViewProps.js"
@@ -114,7 +115,7 @@ export const TokensView = (props: ViewProps) => {
   const context = useContextAt(timeline, version, changes)
   const taken = sharesOf(timeline.at(version), context)
   const { calls, upTo } = useCalls(timeline, model, changes)
-  const left = context.layout.filter(({ section }) => whyLeftOut[section] !== undefined)
+  const left = leftOutOf(context)
   const price = Prices.presets[model]
   const aboutOf = (share: (typeof taken)[number]["share"]) => shares.find((one) => one.share === share)!
   const partOf = ({ share, tokens }: (typeof taken)[number]) =>
@@ -146,14 +147,7 @@ export const TokensView = (props: ViewProps) => {
       {left.length === 0 ? null : (
         <>
           <h3>Left out, and why</h3>
-          <ul>
-            {left.map((one, at) => (
-              <li key={at}>
-                {one.parts === undefined ? "" : `${one.parts.join(", ")} in `}
-                {messages(one)}: {whyLeftOut[one.section]}
-              </li>
-            ))}
-          </ul>
+          <LeftOut sections={left} />
         </>
       )}
       <Limits timeline={timeline} version={version} tokens={context.tokens} />

@@ -13,7 +13,6 @@ import type { ViewProps } from "../session/ViewProps.js"
 type Trace = typeof schemas.Trace.Type
 type Sentence = Trace["sentences"][number]
 
-/** The messages that a sentence rests on. */
 const Rests = ({ sentence, timeline }: { readonly sentence: Sentence; readonly timeline: Timeline }) => {
   const said = timeline.said(timeline.version)
   return (

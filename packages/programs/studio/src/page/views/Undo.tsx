@@ -21,7 +21,6 @@ const Before = ({ timeline, version }: { readonly timeline: Timeline; readonly v
   )
 }
 
-/** What undoing a change does. */
 const Does = ({ timeline, found }: { readonly timeline: Timeline; readonly found: Undoable }) => {
   const { kind, version, time } = found
   const before = <Before timeline={timeline} version={version} />
