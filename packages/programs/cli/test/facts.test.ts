@@ -92,6 +92,7 @@ describe("memfold facts", () => {
     const wrong = async (...args: ReadonlyArray<string>) =>
       (await memfold("facts", ...args, "--owner", "ann", ...store)).err
     expect(await wrong("diff", "--extractor", module)).toContain("belongs to memfold facts rebuild")
+    expect(await wrong("--as-of", "-1")).toContain("--as-of is a version, 0 or more")
     expect(await wrong("rebuild", "--extractor", "nowhere.mjs")).toContain("there is no such file")
     await writeFile(join(folder, "five.mjs"), "export default 5")
     expect(await wrong("rebuild", "--extractor", join(folder, "five.mjs"))).toContain("is no extractor")

@@ -348,7 +348,8 @@ describe("memfold archive", () => {
       [["--segments", "--hold", "ann"], "--segments goes with --keep-versions and --owner alone"],
       [["--idle", "1 day", "--keep-versions", "5"], "--keep-versions goes with --segments"],
       [["--idle", "1 day"], "--to is needed"],
-      [["--idle", "a while", "--delete"], "durations are text"],
+      [["--idle", "a while", "--delete"], '--idle a while is no duration, such as "90 days"'],
+      [["--age", "-1", "--delete"], '--age -1 is no duration, such as "90 days"'],
       [["--idle", "1 day", "--delete", "--every", "1 day"], "goes with --run"],
     ]
     for (const [args, problem] of wrong) {

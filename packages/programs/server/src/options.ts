@@ -9,7 +9,7 @@ import type { StoredToken } from "./tokens.js"
 
 const { Callable, checkedBy, duration, nested, numberOf, option, problemIn } = OptionGroup
 
-/** An option of the service has a value that is not allowed. */
+/** An option of the service has a value that is not allowed; the `cause` is the `InvalidOption`, where one option alone is wrong. */
 export class ServeError extends Error {
   readonly _tag = "ServeError"
   override readonly name = "ServeError"
@@ -210,7 +210,7 @@ export const checkOptions = (options: ServeOptions): void => {
   if (!Predicate.isRecord(options as unknown))
     throw new ServeError("The options are an object like { port: 4710 }")
   const wrong = problemIn(serveOptions, options)
-  if (wrong !== null) throw new ServeError(wrong.message)
+  if (wrong !== null) throw new ServeError(wrong.message, { cause: wrong })
   const { host = "127.0.0.1", tokens } = options
   if (Duration.toMillis(options.upstreamTimeout ?? 1) < 1)
     throw new ServeError("upstreamTimeout is a time of a millisecond or more")

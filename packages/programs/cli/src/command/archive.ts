@@ -51,6 +51,9 @@ const rulesOf = (given: {
       return yield* new UsageError({
         problem: "give --idle or --age, with --owner if you want, or --rules FILE",
       })
+    for (const [name, text] of Object.entries(options.given({ idle, age })))
+      if (Option.isNone(Duration.decodeUnknown(text)))
+        return yield* new UsageError({ problem: `--${name} ${text} is no duration, such as "90 days"` })
     const wanted = Option.isSome(given.rules)
       ? yield* parsedFile("--rules", given.rules.value)
       : {

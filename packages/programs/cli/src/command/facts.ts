@@ -173,6 +173,8 @@ export const command = options.command(
         return yield* new UsageError({ problem: "--right and --wrong belong to memfold facts audit" })
       if (Option.isSome(extractor) && act !== "rebuild")
         return yield* new UsageError({ problem: "--extractor belongs to memfold facts rebuild" })
+      if (Option.exists(asOf, (version) => version < 0))
+        return yield* new UsageError({ problem: "--as-of is a version, 0 or more" })
       if (session !== undefined) yield* options.requireSession(session, stored.store)
       if (act !== null && !isAudit) {
         const given = Option.getOrUndefined(yield* Effect.transposeMapOption(extractor, labExtractor))

@@ -183,7 +183,8 @@ export const skipDamaged = flag(
   "Leave out lines and entries that cannot be read, and name them; by default, they are an error.",
 )
 
-const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+/** The name of an option on the command line. */
+export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 /** The numbers of a command, with the help and the defaults that their group says. To be checked with {@link allowed}. */
 export const numbers = <Group extends OptionGroup.OptionGroup>(group: Group) =>

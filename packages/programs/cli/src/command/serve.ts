@@ -2,7 +2,8 @@
 import { Options } from "@effect/cli"
 import { defaultStrategy, loading, optional, UnknownName, withoutSecrets } from "@memfold/catalog"
 import type { ServeOptions, StoredToken } from "@memfold/server"
-import { Console, Effect, Either, Option } from "effect"
+import type { OptionGroup } from "@memfold/core"
+import { Console, Effect, Either, Option, Predicate } from "effect"
 import { existsSync, renameSync, writeFileSync } from "node:fs"
 import { withArchive } from "@memfold/archive"
 import { UsageError } from "./failure.js"
@@ -37,13 +38,34 @@ export const readTokens = (path: string) =>
     )
   })
 
+/** The options of the service whose name on the command line does not follow from theirs. */
+const renamed: Readonly<Record<string, string>> = {
+  allowedHosts: "allow-host",
+  environmentPrefix: "env-prefix",
+  "load.appends": "max-appends",
+  "load.appendsPerSession": "max-appends-per-session",
+  settingsFile: "settings",
+}
+
+/** What is wrong with the options of a service, by the names that the user typed. */
+const wrongOption = (error: unknown): UsageError => {
+  const wrong = error instanceof Error ? error.cause : undefined
+  // Its class may be another copy.
+  if (Predicate.isTagged(wrong, "InvalidOption")) {
+    const { option, allowed, known } = wrong as OptionGroup.InvalidOption
+    if (known === undefined)
+      return new UsageError({ problem: `--${renamed[option] ?? options.dashed(option)} must be ${allowed}` })
+  }
+  return new UsageError({ problem: error instanceof Error ? error.message : String(error) })
+}
+
 /** Serves until the scope ends. */
 export const serving = (given: ServeOptions) =>
   Effect.flatMap(server, ({ serve }) =>
     Effect.acquireRelease(
       Effect.tryPromise({
         try: () => serve(given),
-        catch: (error) => new UsageError({ problem: error instanceof Error ? error.message : String(error) }),
+        catch: wrongOption,
       }),
       ({ close }) => Effect.promise(close),
     ),
