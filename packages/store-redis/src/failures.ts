@@ -1,6 +1,6 @@
 /** The failures of a server in words: the reason, what to do about it, and whether waiting may help. */
 
-import { damagedKinds } from "./scripts.js"
+import { damagedKinds } from "./scriptParts.js"
 
 /** A reason that contains nothing of what was sent: neither secrets nor messages. */
 export interface Failure {
