@@ -1,8 +1,6 @@
 /** Calls that a program of the model makes: they and their outputs name it as their caller. */
 import { type Fields, isFields } from "@memfold/codec"
-import { Item } from "@memfold/core"
-
-const table: Readonly<Record<string, Item.Item>> = Item.items["openai-responses"]
+import { itemTable } from "./form.js"
 
 const programOf = ({ caller }: Fields): unknown =>
   isFields(caller) && caller["type"] === "program" ? caller["caller_id"] : undefined
@@ -18,7 +16,7 @@ export const withCallers = (items: ReadonlyArray<Fields>): ReadonlyArray<Fields>
   /** The callers of calls that a program made, by the ids of the calls. */
   const callers = new Map<unknown, unknown>()
   return items.map((item) => {
-    const { call, answer } = table[String(item["type"])] ?? {}
+    const { call, answer } = itemTable[String(item["type"])] ?? {}
     const program = programOf(item)
     if (call !== undefined && program !== undefined) {
       if (!programs.has(program)) return without(item)

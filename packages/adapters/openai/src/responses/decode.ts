@@ -1,10 +1,10 @@
 /** From items of the Responses API, or from whole responses, to memfold messages. */
 import * as Codec from "@memfold/codec"
-import { Item, Message } from "@memfold/core"
+import { Message } from "@memfold/core"
 import { Either, Schema } from "effect"
 import { OpenAIDecodeError } from "../OpenAIDecodeError.js"
 import { fromFile, toFile } from "./files.js"
-import { metadataOf, opaque, type PartForm, provider, withForm, type Form } from "./form.js"
+import { itemTable, metadataOf, opaque, type PartForm, provider, withForm, type Form } from "./form.js"
 import { anyItem, items, type WireContent, type WireItem, type WirePart } from "./wire.js"
 
 const schemas = new Map<unknown, Schema.Schema.AnyNoContext>(Object.entries(items))
@@ -71,15 +71,13 @@ const decodeSaid = (item: WireItem): ReadonlyArray<Message.Part> => {
   })
 }
 
-const table = Item.items[provider]
-
 /** A type that a newer API may have: its name says what it is. */
 const newCall = /_call$/
 const newOutput = /_call_output$/
 
 /** Whether an item is a call that a tool call can stand for: the application answers it by its `call_id`. */
 const isCall = ({ type = "", call_id: id }: WireItem): boolean => {
-  const known = Object.hasOwn(table, type) ? table[type] : undefined
+  const known = Object.hasOwn(itemTable, type) ? itemTable[type] : undefined
   const client = known?.call?.by === "client" && known.call.ids[0] === "call_id"
   return typeof id === "string" && (known === undefined ? newCall.test(type) : client)
 }
@@ -89,12 +87,12 @@ const outputFields = (
   item: WireItem,
 ): { readonly idField: string | undefined; readonly result: string } | undefined => {
   const { type = "" } = item
-  const known = Object.hasOwn(table, type) ? table[type] : undefined
+  const known = Object.hasOwn(itemTable, type) ? itemTable[type] : undefined
   const unknown =
     known === undefined && newOutput.test(type) ? { ids: ["call_id"], result: "output" } : undefined
   const answer = known?.answer ?? unknown
   if (answer?.ids.includes("call_id") !== true) return undefined
-  const toClient = known?.answer?.calls.every((call) => table[call]?.call?.by === "client") ?? true
+  const toClient = known?.answer?.calls.every((call) => itemTable[call]?.call?.by === "client") ?? true
   const idField = answer.ids.find((name) => typeof item[name] === "string")
   if (!toClient || (idField === undefined && type !== "function_call_output")) return undefined
   return { idField, result: answer.result }

@@ -1,11 +1,13 @@
 /** From memfold messages to items of a Responses API request. */
 import * as Codec from "@memfold/codec"
-import { Item, type Message } from "@memfold/core"
+import type { Message } from "@memfold/core"
 import { withCallers } from "./callers.js"
+import { Calls, hasOwnForm, withoutUnclosable } from "./calls.js"
 import { fromFile } from "./files.js"
-import { formOf, hasForm, partFormOf, provider, type Form } from "./form.js"
+import { formOf, hasForm, itemTable, partFormOf, provider, type Form } from "./form.js"
 import { requestItem, type TextType } from "./request.js"
 import { placeSummaries } from "./summaries.js"
+import { type SentItem, withoutIds, withoutLooseReasoning, withUniqueIds } from "./together.js"
 import type { ResponsesItem } from "./wire.js"
 
 /**
@@ -30,13 +32,6 @@ export interface Encoded {
   readonly omitted: ReadonlyArray<Codec.Omitted>
 }
 
-interface Item {
-  readonly fields: Codec.Fields
-  readonly message: number
-  /** Whether its response said that the API keeps it. */
-  readonly isKept: boolean
-}
-
 /** The types of texts: each is sent under the type of its place (see `request.ts`). */
 const texts = ["input_text", "output_text", "text"]
 
@@ -46,11 +41,6 @@ const taken: Readonly<Record<TextType, ReadonlySet<string>>> = {
   output_text: new Set([...texts, "refusal"]),
 }
 
-const withoutIds = (fields: Codec.Fields): Codec.Fields => {
-  const { id: _id, status: _status, ...rest } = fields
-  return rest
-}
-
 const isItem = (part: Message.Part): part is Message.Opaque & { data: Codec.Fields } =>
   part.type === "opaque" &&
   part.provider === provider &&
@@ -58,192 +48,17 @@ const isItem = (part: Message.Part): part is Message.Opaque & { data: Codec.Fiel
   partFormOf(part).item === undefined &&
   partFormOf(part).continues === undefined
 
-/** Whether reasoning came whole: the API reads it from its encrypted text, or has kept it and knows it by its id. */
-const isWhole = ({ fields, isKept }: Item): boolean => {
-  const { id, encrypted_content: encrypted, status } = fields
-  const isThere = typeof encrypted === "string" ? encrypted !== "" : isKept && typeof id === "string"
-  return isThere && status !== "incomplete" && status !== "in_progress"
-}
-
 const isReasoning = (part: Message.Part): boolean => isItem(part) && part.data["type"] === "reasoning"
-
-const table = Item.items[provider]
-
-const typeOfCall = (call: Message.ToolCall): string => partFormOf(call).type ?? "function_call"
-
-/** What closes a call of a type; a function call's output also answers a call of a type that is not known. */
-const closingOf = (type: string): Item.ItemCall["closing"] =>
-  (Object.hasOwn(table, type) ? table[type] : table["function_call"])?.call?.closing
-
-/** The fields with other words for "interrupted". */
-const inWords = (value: unknown, words: string): unknown => {
-  if (value === Item.interrupted) return words
-  if (Array.isArray(value)) return value.map((one) => inWords(one, words))
-  return Codec.isFields(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inWords(one, words)]))
-    : value
-}
 
 /** Whether an output of this form is a text or a list of content parts. */
 const isContentOutput = (form: ReturnType<typeof partFormOf>): boolean =>
   form.type === undefined || form.type === "custom_tool_call_output"
 
-/** Whether a result came as an output of the API. A call that memfold closes, or another format answers, has none. */
-const hasOwnForm = (result: Message.ToolResult, callType: string): boolean =>
-  callType === "function_call" || partFormOf(result).type !== undefined
-
-/**
- * The messages without calls that nothing can close, such as `computer_call`, and without what stands in for their outputs.
- * Every message stays in its place.
- */
-const withoutUnclosable = (messages: ReadonlyArray<Message.Message>): Codec.Sendable => {
-  const gone = new Set<Message.Part>()
-  const omitted: Array<Codec.Omitted> = []
-  const open = new Codec.Queues<{ readonly call: Message.ToolCall; readonly message: number }>()
-  for (const [message, { role, parts }] of messages.entries()) {
-    if (role === "user") open.clear()
-    for (const part of parts) {
-      if (part.type === "tool-call" && closingOf(typeOfCall(part)) === undefined)
-        open.add(part.id, { call: part, message })
-      if (part.type !== "tool-result") continue
-      const answered = open.take(part.id)
-      if (answered === undefined || hasOwnForm(part, typeOfCall(answered.call))) continue
-      gone.add(answered.call).add(part)
-      omitted.push({ message: answered.message, part: typeOfCall(answered.call) })
-    }
-  }
-  if (gone.size === 0) return { messages, omitted }
-  return { messages: Codec.leavingOut(messages, (part) => gone.has(part)).messages, omitted }
-}
-
-/** Reasoning without what follows from it is refused: it ends a message, or what followed was left out. */
-const withoutLooseReasoning = (
-  items: ReadonlyArray<Item>,
-  omitted: Array<Codec.Omitted>,
-): ReadonlyArray<Item> => {
-  /** What follows from each item, behind its reasoning. */
-  const nexts: Array<Codec.Fields | undefined> = []
-  for (let at = items.length - 1; at >= 0; at--) {
-    const behind = items[at + 1]?.fields
-    nexts[at] = behind?.["type"] === "reasoning" ? nexts[at + 1] : behind
-  }
-  return items.filter((item, at) => {
-    const { fields, message } = item
-    if (fields["type"] !== "reasoning") return true
-    const next = nexts[at]
-    const follows =
-      next !== undefined &&
-      (next["role"] === undefined || next["role"] === "assistant") &&
-      table[String(next["type"])]?.answer === undefined &&
-      isWhole(item)
-    if (!follows) omitted.push({ message, part: "opaque" })
-    return follows
-  })
-}
-
-/**
- * Ids of items are unique in a request. An item with an id that was sent, which says the same in answer to the same, has been said: it
- * was appended twice. Some servers give each answer the same ids: what says something else stays, without its id where the API can do
- * without, or with another one.
- */
-const withUniqueIds = (items: ReadonlyArray<Item>, omitted: Array<Codec.Omitted>): ReadonlyArray<Item> => {
-  const sent = new Map<unknown, ReadonlyArray<unknown>>()
-  const renamed = new Map<string, number>()
-  let [question, answers]: [unknown, string] = [null, ""]
-  return items.flatMap((item) => {
-    const { fields, message } = item
-    const { id, type, role } = fields
-    const { call, answer } = table[String(type)] ?? {}
-    // Outputs of tools come again in a loop that waits for something; how many there were says which one is answered.
-    if (role === "user") [question, answers] = [fields, ""]
-    else if (answer !== undefined) answers += `${String(type)} `
-    if (typeof id !== "string" || answer?.ids.includes("id") === true) return [item]
-    // What the provider ran has an id of its own, whatever was asked.
-    const said = [fields, type === "message" || type === "reasoning" ? [question, answers] : null]
-    const before = sent.get(id)
-    if (before === undefined) {
-      sent.set(id, said)
-      return [item]
-    }
-    if (call?.by === "client" || answer !== undefined) return [{ ...item, fields: withoutIds(fields) }]
-    if (Codec.isSame(said, before)) {
-      omitted.push({ message, part: type === "message" ? "text" : "opaque" })
-      return []
-    }
-    if (type === "message" || type === undefined) return [{ ...item, fields: withoutIds(fields) }]
-    let count = renamed.get(id) ?? 2
-    while (sent.has(`${id}_${count}`)) count++
-    renamed.set(id, count)
-    const other = { ...fields, id: `${id}_${count}` }
-    sent.set(other.id, [other, ...said.slice(1)])
-    return [{ ...item, fields: other }]
-  })
-}
-
-/** Calls of the conversation so far, as items. */
-class Calls {
-  private readonly ids = new Codec.CallIds({ pattern: /^.{1,64}$/s, reuse: false })
-  /** The types of the calls so far, by their ids. */
-  private readonly types = new Map<string, string>()
-
-  constructor(private readonly exact: boolean) {}
-
-  /** The item of the provider with the id under which it is sent. */
-  paired(data: Codec.Fields): Codec.Fields {
-    return this.exact ? data : Codec.withPairId(provider, data, this.ids)
-  }
-
-  /** The type of the call that a result answers, and the id to send. */
-  answered({ id }: Message.ToolResult): { readonly callType: string; readonly id: string } {
-    return {
-      callType: this.types.get(id) ?? "function_call",
-      id: this.exact ? id : this.ids.result(id),
-    }
-  }
-
-  /** Gives up the open calls, as the user's next message does. */
-  close(): void {
-    this.ids.close()
-  }
-
-  /** What answers a call of a type if the result did not come as an output of that type. */
-  closing(result: Message.ToolResult, callType: string, id: string): Codec.Fields {
-    const {
-      type = "function_call_output",
-      id: idField = "call_id",
-      words,
-      fields,
-    } = closingOf(callType) ?? {}
-    return {
-      type,
-      [idField]: id,
-      ...(inWords(fields ?? {}, result.output) as Codec.Fields),
-      ...(words === undefined ? {} : { [words]: result.output }),
-    }
-  }
-
-  call(call: Message.ToolCall): Codec.Fields {
-    const form = partFormOf(call)
-    const id = this.exact ? call.id : this.ids.call(call.id)
-    this.types.set(call.id, typeOfCall(call))
-    const { arguments: args } = call
-    const { name } = call
-    if (form.type === "custom_tool_call") {
-      return Codec.restore({ type: form.type, call_id: id, name, input: args }, form.fields)
-    }
-    const fields = form.type === undefined ? undefined : Codec.objectOf(args)
-    const written = this.exact ? args : Codec.objectArguments(args)
-    return fields === undefined
-      ? Codec.restore({ type: "function_call", call_id: id, name, arguments: written }, form.fields)
-      : { type: form.type, call_id: id, ...fields }
-  }
-}
-
 /** Who speaks in an item; a window of the compaction API may stand first. */
 const speakerOf = ({ type, role }: Codec.Fields): Codec.Speaker => {
   if (role === "developer") return "system"
   if (role === "system" || role === "user" || role === "assistant") return role
-  const { call, answer } = table[String(type)] ?? {}
+  const { call, answer } = itemTable[String(type)] ?? {}
   if (answer !== undefined) return "tool"
   return call !== undefined || type === "reasoning" ? "assistant" : undefined
 }
@@ -256,12 +71,12 @@ const limited = (given: ReadonlyArray<Message.Message>, server: Codec.Server): C
     marksNoErrors: true,
   })
 
-const fieldsOf = ({ fields }: Item): Codec.Fields => fields
+const fieldsOf = ({ fields }: SentItem): Codec.Fields => fields
 
 /** The items as a server takes them. */
 function* asSent(
   given: ReadonlyArray<Message.Message>,
-  items: ReadonlyArray<Item>,
+  items: ReadonlyArray<SentItem>,
   server: Codec.Server,
   omitted: Array<Codec.Omitted>,
 ): Codec.Steps<ReadonlyArray<Codec.Fields>> {
@@ -351,7 +166,7 @@ class Encoder {
     const { callType, id } = this.calls.answered(result)
     if (!this.exact && !hasOwnForm(result, callType)) return this.calls.closing(result, callType, id)
     const type = form.type ?? "function_call_output"
-    const field = table[type]?.answer?.result ?? "output"
+    const field = itemTable[type]?.answer?.result ?? "output"
     const absent = form.output === "absent" && result.output === ""
     const identified = form.unidentified === true && this.exact ? {} : { [form.idField ?? "call_id"]: id }
     const known = { type, ...identified, ...(absent ? {} : { [field]: this.output(result) }) }
@@ -411,7 +226,7 @@ class Encoder {
     const listed = yield* Codec.mapped(closable.messages, (message, position) => {
       this.omissions.message = position
       if (message.name !== undefined) this.omissions.add("name")
-      return this.itemsOf(message).map((fields): Item => ({
+      return this.itemsOf(message).map((fields): SentItem => ({
         fields: this.exact ? fields : requestItem(fields, this.extraFields),
         message: position,
         isKept: formOf(message).response?.["store"] === true,

@@ -4,11 +4,14 @@
  * reads it there, so that the same items come out again.
  */
 import * as Codec from "@memfold/codec"
-import type { Message } from "@memfold/core"
+import { Item, type Message } from "@memfold/core"
 import { Schema } from "effect"
 
 /** The name of the provider data of this format. */
 export const provider = "openai-responses"
+
+/** The items of this format, by their types. */
+export const itemTable = Item.items[provider]
 
 /**
  * - `role`: the role on the wire, where memfold has another name for it
