@@ -37,12 +37,14 @@ const metrics = GlobalValue.globalValue(Symbol.for("effect/Metric/globalMetricRe
 }))
 
 /**
- * Forgets the metrics with labels of earlier runs. The name of a strategy is a label, and strategies that are drawn have names of
- * their own: each run would leave some metrics behind. Metrics without labels stay, since their counters are held by whoever counts.
+ * Forgets the metrics of strategies of earlier runs. The name of a strategy is a label, and strategies that are drawn have names of
+ * their own: each run would leave some metrics behind. All others stay, since their counters are held by whoever counts.
  */
 export const forgetMetrics = (): void => {
-  const labelled = Array.from(metrics.map, ([key]) => key).filter(({ tags }) => tags.length > 0)
-  for (const key of labelled) MutableHashMap.remove(metrics.map, key)
+  const ofStrategies = Array.from(metrics.map, ([key]) => key).filter(({ tags }) =>
+    tags.some((tag) => tag.key === "strategy"),
+  )
+  for (const key of ofStrategies) MutableHashMap.remove(metrics.map, key)
 }
 
 /** Something that is to happen. */

@@ -80,7 +80,10 @@ describe("the client", () => {
     const client = createClient({ url })
     await client.append("s", turn(1))
     const wrong: ReadonlyArray<readonly [Promise<unknown>, string]> = [
-      [client.revert("s", "a summary" as never), "The request is wrong; nothing was sent"],
+      [
+        client.revert("s", "a summary" as never),
+        "The request is wrong; allowed: an object; nothing was sent",
+      ],
       [client.revert("s", { to: "a summary" } as never), 'There is no field "to"; nothing was sent'],
       [client.context("s", { limit: 5 } as never), 'There is no field "limit"; nothing was sent'],
       [client.recall("s", undefined as never), '"query" is wrong; allowed: string; nothing was sent'],
@@ -90,7 +93,7 @@ describe("the client", () => {
       ],
       [
         client.append("s", "KX-4711" as never),
-        '"messages" is wrong; allowed: Message, ReadonlyArray<Message>; nothing was sent',
+        '"messages" is wrong; allowed: Message, a list; nothing was sent',
       ],
     ]
     for (const [promise, message] of wrong)
