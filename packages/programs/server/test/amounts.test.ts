@@ -1,29 +1,8 @@
 /** What a request asks for so many of: each amount has a bound, in the service and in its tools. */
 import { mcpHandler } from "@memfold/mcp"
 import { expect, it } from "vitest"
+import { type Named, namedBy, operationsOf, type Shape } from "./document.js"
 import { ask, started } from "./services.js"
-
-/** A schema of JSON, as far as it is read. */
-interface Shape {
-  readonly $ref?: string
-  readonly type?: string | ReadonlyArray<string>
-  readonly description?: string
-  readonly maximum?: number
-  readonly properties?: Readonly<Record<string, Shape>>
-  readonly items?: Shape
-  readonly anyOf?: ReadonlyArray<Shape>
-  readonly allOf?: ReadonlyArray<Shape>
-}
-
-interface Operation {
-  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: Shape }>
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Shape }>> }
-}
-
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Shape>> }
-}
 
 /** Numbers that name a place, a time, or a setting of a strategy: nothing becomes longer by them. */
 const places = new Set(
@@ -34,15 +13,10 @@ const places = new Set(
 )
 
 /** The names of the amounts in a schema that have no bound. */
-const unbounded = (
-  schema: Shape,
-  known: Document["components"]["schemas"],
-  name = "",
-): ReadonlyArray<string> => {
+const unbounded = (schema: Shape, known: Named, name = ""): ReadonlyArray<string> => {
   const { $ref, type = "", properties = {}, items, anyOf = [], allOf = [] } = schema
   const hasBound = [schema, ...allOf].some(({ maximum = Number.MAX_SAFE_INTEGER }) => maximum <= 1_000_000)
-  if ($ref !== undefined)
-    return hasBound ? [] : unbounded(known[$ref.split("/").at(-1) ?? ""] ?? {}, known, name)
+  if ($ref !== undefined) return hasBound ? [] : unbounded(namedBy($ref, known), known, name)
   const isNumber = [type].flat().some((one) => one === "integer" || one === "number")
   return [
     ...(isNumber && !hasBound && !places.has(name) ? [name] : []),
@@ -54,29 +28,16 @@ const unbounded = (
 
 it("L19: an amount in a request has a bound, on every route", async () => {
   const { url } = await started()
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      method: method.toUpperCase(),
-      path,
-      ...operation,
-    })),
-  )
+  const { operations, known } = await operationsOf(url)
   let amounts = 0
-  for (const { method, path, parameters = [], requestBody } of operations) {
-    for (const { schema } of Object.values(requestBody?.content ?? {}))
-      expect([path, unbounded(schema, document.components.schemas)]).toEqual([path, []])
-    for (const { name } of parameters.filter((one) => one.in === "query" && !places.has(one.name))) {
-      const to = `${url}${path.replaceAll(/\{\w+\}/g, "one")}?${name}=`
+  for (const { method, path, to, query, bodies } of operations) {
+    for (const schema of bodies) expect([path, unbounded(schema, known)]).toEqual([path, []])
+    for (const name of query.filter((one) => !places.has(one))) {
       // The document has a number of a query as a text.
-      const { body } = await ask(`${to}x`, { method })
+      const { body } = await ask(`${to}?${name}=x`, { method })
       if (!JSON.stringify(body).includes("allowed: a number")) continue
-      expect([method, path, name, (await ask(`${to}1000000000`, { method })).status]).toEqual([
-        method,
-        path,
-        name,
-        400,
-      ])
+      const { status } = await ask(`${to}?${name}=1000000000`, { method })
+      expect([method, path, name, status]).toEqual([method, path, name, 400])
       amounts++
     }
   }

@@ -1,54 +1,20 @@
 /** A field with a wrong value: on every route, the answer names the field and says what is allowed. */
 import { expect, it } from "vitest"
+import { type Named, namedBy, operationsOf, type Shape } from "./document.js"
 import { ask, started } from "./services.js"
 
-interface Shape {
-  readonly $ref?: string
-  readonly properties?: Readonly<Record<string, Shape>>
-  readonly anyOf?: ReadonlyArray<Shape>
-}
-
-interface Operation {
-  readonly parameters?: ReadonlyArray<{
-    readonly name: string
-    readonly in: string
-    readonly description?: string
-  }>
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Shape }>> }
-}
-
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Shape>> }
-}
-
-const documentAt = async (url: string): Promise<Document> =>
-  (await (await fetch(`${url}/openapi.json`)).json()) as Document
-
-const operationsOf = ({ paths }: Document) =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      method: method.toUpperCase(),
-      path,
-      ...operation,
-    })),
-  )
-
 /** The fields of a body, of each form that it may have. */
-const fieldsOf = (schema: Shape, { components }: Document): ReadonlyArray<string> => {
-  const { $ref, properties = {}, anyOf = [] } = schema
-  if ($ref !== undefined)
-    return fieldsOf(components.schemas[$ref.split("/").at(-1) ?? ""] ?? {}, { paths: {}, components })
-  return [...Object.keys(properties), ...anyOf.flatMap((one) => fieldsOf(one, { paths: {}, components }))]
-}
+const fieldsOf = ({ $ref, properties = {}, anyOf = [] }: Shape, known: Named): ReadonlyArray<string> =>
+  $ref !== undefined
+    ? fieldsOf(namedBy($ref, known), known)
+    : [...Object.keys(properties), ...anyOf.flatMap((one) => fieldsOf(one, known))]
 
 it("is refused with what is allowed there, in one line", async () => {
   const { url } = await started()
-  const document = await documentAt(url)
+  const { operations, known } = await operationsOf(url)
   const unclear: Array<string> = []
   let refused = 0
-  for (const { method, path, parameters = [], requestBody } of operationsOf(document)) {
-    const to = `${url}${path.replaceAll(/\{\w+\}/g, "one")}`
+  for (const { method, path, to, query, bodies } of operations) {
     const said = async (field: string, value: string, answer: ReturnType<typeof ask>) => {
       const { status, body } = await answer
       expect(status).toBeLessThan(500)
@@ -58,15 +24,14 @@ it("is refused with what is allowed there, in one line", async () => {
       if (/ is wrong(?!; allowed: )/.test(detail) || detail.includes("\n"))
         unclear.push(`${method} ${path} ${field} = ${value}: ${detail}`)
     }
-    for (const { name } of parameters.filter((one) => one.in === "query"))
+    for (const name of query)
       for (const value of ["x", "-1", "1.5", ""])
         await said(name, value, ask(`${to}?${name}=${value}`, { method }))
-    for (const { schema } of Object.values(requestBody?.content ?? {}))
-      for (const field of fieldsOf(schema, document))
-        for (const value of [{ wrong: 1 }, -1.5, "", null]) {
-          const body = { messages: [{ role: "user", content: "Hi" }], from: 0, [field]: value }
-          await said(field, JSON.stringify(value), ask(to, { method, body }))
-        }
+    for (const field of bodies.flatMap((schema) => fieldsOf(schema, known)))
+      for (const value of [{ wrong: 1 }, -1.5, "", null]) {
+        const body = { messages: [{ role: "user", content: "Hi" }], from: 0, [field]: value }
+        await said(field, JSON.stringify(value), ask(to, { method, body }))
+      }
   }
   expect(unclear).toEqual([])
   expect(refused).toBeGreaterThan(200)
