@@ -191,7 +191,7 @@ export function* encodingInSteps(
  * @example
  * ```ts
  * import { encodeAndReport } from "@memfold/anthropic"
- * import type { Message } from "@memfold/core"
+ * import { Message } from "@memfold/core"
  *
  * const sound = { type: "file" as const, mediaType: "audio/wav", uri: "data:audio/wav;base64,UklGRg==" }
  * const { omitted } = encodeAndReport([Message.user("Hi"), { role: "user", parts: [sound] }])
@@ -222,7 +222,7 @@ export const encodeAndReport = (
  * @example
  * ```ts
  * import { encodeMessages } from "@memfold/anthropic"
- * import type { Message } from "@memfold/core"
+ * import { Message } from "@memfold/core"
  *
  * const { system, messages } = encodeMessages([Message.system("Be brief."), Message.user("What is a fold?")])
  * console.log(system, messages) // "Be brief." [{ role: "user", content: "What is a fold?" }]
