@@ -4,14 +4,41 @@
  *
  * Only with `--maxWorkers=1`: what several workers do at once belongs to no file. Only on Linux, which shows it in `/proc`.
  */
-import { appendFileSync } from "node:fs"
+import { appendFileSync, readFileSync, readdirSync } from "node:fs"
 import { relative } from "node:path"
-import { processTimes } from "@memfold/harness/processTime"
 import { afterAll, expect } from "vitest"
 
-/** The time of this worker so far, in milliseconds, with all that it started, and of the process that started it, which transforms its sources. */
+interface Times {
+  readonly parent: number
+  /** Of the process itself, in seconds. */
+  readonly own: number
+  /** Of its children that have ended. */
+  readonly ended: number
+}
+
+const ticks = 100
+
+const timesOf = (pid: number): Times | undefined => {
+  try {
+    // The second field, the name, may have spaces.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /su, "")
+      .split(" ")
+      .map(Number)
+    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11)
+    return { parent: fields[1] ?? 0, own: (user + system) / ticks, ended: (endedUser + endedSystem) / ticks }
+  } catch {
+    return undefined
+  }
+}
+
+/** The time of this worker so far, with all that it started, and of the process that started it, which transforms its sources. */
 const timeSoFar = (): number => {
-  const processes = processTimes()
+  const processes = new Map<number, Times>()
+  for (const name of readdirSync("/proc")) {
+    const times = /^\d+$/u.test(name) ? timesOf(Number(name)) : undefined
+    if (times !== undefined) processes.set(Number(name), times)
+  }
   const belongs = (pid: number): boolean =>
     pid === process.pid || (pid > 1 && belongs(processes.get(pid)?.parent ?? 0))
   return [...processes]
@@ -28,7 +55,7 @@ if (file !== undefined) {
     const path = relative(process.cwd(), expect.getState().testPath ?? "")
     appendFileSync(
       file,
-      `${JSON.stringify({ file: path, seconds: Math.round((now - (worker.memfoldTimes ?? 0)) / 10) / 100 })}\n`,
+      `${JSON.stringify({ file: path, seconds: Number((now - (worker.memfoldTimes ?? 0)).toFixed(2)) })}\n`,
     )
     worker.memfoldTimes = now
   })

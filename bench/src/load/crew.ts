@@ -7,7 +7,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
-import { processTime } from "@memfold/harness/processTime"
+import { processorOf } from "./processor.js"
 
 /** The arguments of Node for each process: web processes, which append and then end, workers, and consumers of the feed. */
 export type Commands = Readonly<
@@ -97,7 +97,8 @@ export const startCrew = (commands: Commands): Crew => {
       for (const { kind, child } of running)
         if (child.pid !== undefined) {
           const before = processor.get(child.pid)?.millis ?? 0
-          processor.set(child.pid, { kind, millis: processTime(child.pid)?.own ?? before })
+          // 0 of one that has ended.
+          processor.set(child.pid, { kind, millis: Math.max(processorOf(child.pid), before) })
         }
       const sums = { web: 0, worker: 0, consumer: 0 }
       for (const { kind, millis } of processor.values()) sums[kind] += millis

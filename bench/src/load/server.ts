@@ -5,16 +5,10 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { processTimes } from "@memfold/harness/processTime"
 import { Redis } from "ioredis"
 import { Client } from "pg"
 import { freePort } from "../freePort.js"
-
-/** What a process and those that it has started have taken so far, in milliseconds. */
-const processorOf = (pid: number): number =>
-  [...processTimes()]
-    .filter(([one, { parent }]) => one === pid || parent === pid)
-    .reduce((sum, [, { own, ended }]) => sum + own + ended, 0)
+import { processorOfAll } from "./processor.js"
 
 /** `shards` are three servers of PostgreSQL; the first one has the directory and the queue. */
 export type Kind = "redis" | "postgres" | "shards"
@@ -92,7 +86,7 @@ const keeping = async (start: () => ChildProcess, answers: () => Promise<unknown
       await begin()
     },
     end: () => end("SIGKILL"),
-    processor: () => processorOf(child.pid ?? 0),
+    processor: () => processorOfAll(child.pid ?? 0),
   }
 }
 
