@@ -2,10 +2,10 @@
  * The events of a session. Events are immutable facts (only redaction rewrites them), and they are enough to rebuild
  * every past state and context (law L10).
  *
- * To add an event, declare it here and list it in {@link Event}. The code then does not compile until every fold handles
- * it.
+ * To add an event, declare it here and list it in {@link Event} and {@link schemaVersions}. The code then does not
+ * compile until every fold handles it.
  */
-import { Schema, SchemaAST } from "effect"
+import { Schema } from "effect"
 import { Message, Origin } from "@memfold/message/Message"
 import { Wording } from "../summary/Wording.js"
 import { Files, Segment, SegmentKind } from "../summary/Summary.js"
@@ -389,14 +389,33 @@ export const Event = Schema.Union(
 )
 export type Event = typeof Event.Type
 
-/** The name of an event by its schema. */
-const tagOf = ({ ast }: Schema.Schema.AnyNoContext): string => {
-  const tag = SchemaAST.getPropertySignatures(ast).find(({ name }) => name === "_tag")!
-  return String((tag.type as SchemaAST.Literal).literal)
-}
-
-/** The schema version that each event is written in: 1 until it changes. Older ones are upcast when they are read, see `EventCodec`. */
-export const schemaVersions = {
-  ...Object.fromEntries(Event.members.map((member) => [tagOf(member), 1])),
+/** The schema version that each event is written in. Older ones are upcast when they are read, see `EventCodec`. */
+export const schemaVersions: { readonly [Tag in Event["_tag"]]: number } = {
   MessageAppended: 2,
-} as { readonly [Tag in Event["_tag"]]: number }
+  CompactionStarted: 1,
+  CompactionRenewed: 1,
+  SummaryCommitted: 1,
+  SummarySuperseded: 1,
+  SummaryInvalidated: 1,
+  CompactionPaused: 1,
+  ToolOutputsPruned: 1,
+  CompactionFailed: 1,
+  CompactionReleased: 1,
+  FactsLearned: 1,
+  FactRemoved: 1,
+  FactEnded: 1,
+  FactRetracted: 1,
+  FactRedacted: 1,
+  FactConfirmed: 1,
+  FactReverted: 1,
+  FactsRebuilt: 1,
+  RebuildEnded: 1,
+  MessageRedacted: 1,
+  BranchSwitched: 1,
+  MessageSetAside: 1,
+  SessionCleared: 1,
+  SessionDescribed: 1,
+  SpendCharged: 1,
+  SpendCapReached: 1,
+  AuditNoted: 1,
+}
