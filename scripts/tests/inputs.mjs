@@ -3,7 +3,7 @@
  * (`new URL(PATH, import.meta.url)`), and through names of packages, from one file to the next. A path to a folder stands for all files in
  * it: a test that asks for the root of the repository rests on everything.
  *
- * A package whose name leads to built files rests on its sources.
+ * Built files rest on the sources of their package, whether its name leads to them or a path.
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
@@ -67,15 +67,22 @@ export const makeInputs = () => {
     return undefined
   }
 
-  /** What an export of a package comes from: its source; all sources of the package where it leads to a built file. */
+  /** What the built files of a package are made from. */
+  const built = (place) =>
+    [
+      within(posix.join(place, "src")),
+      within(posix.join(place, "bin")),
+      posix.join(place, "package.json"),
+    ].flat()
+
+  /** What an export of a package comes from: its source; what the package is built from where it leads to a built file. */
   const ofPackage = (specifier) => {
     const parts = specifier.split("/")
     const name = parts.splice(0, specifier.startsWith("@") ? 2 : 1).join("/")
     const { manifest, place } = manifests.get(name) ?? {}
     if (manifest === undefined) return []
     const file = entryOf(manifest.exports, place, [".", ...parts].join("/"))
-    const built = [...within(posix.join(place, "src")), ...within(posix.join(place, "bin"))]
-    return [posix.join(place, "package.json"), ...(file === undefined ? built : [file])]
+    return file === undefined ? built(place) : [posix.join(place, "package.json"), file]
   }
 
   /** What a name within a package (`#servers`) comes from. */
@@ -90,6 +97,8 @@ export const makeInputs = () => {
     const source = sourceOf(target)
     if (source !== undefined) return [source]
     const place = target.replace(/\/$/u, "") || "."
+    const [, owner] = /^(.*)\/dist(?:\/|$)/u.exec(place) ?? []
+    if (owner !== undefined && known.has(`${owner}/package.json`)) return built(owner)
     return existsSync(join(root, place)) ? within(place) : []
   }
 

@@ -37,6 +37,12 @@ it("tests that run in process start no server and no browser", () => {
   expect(starting.map(({ file }) => file)).toEqual([])
 })
 
+it("a test of a built page rests on the sources of the page, and on those that they import", () => {
+  const rests = inputs.of("packages/programs/studio/test/size.test.ts")
+  expect(rests).toContain("packages/core/src/event/Event.ts")
+  expect([...rests].filter((file) => file.endsWith(".tsx")).length).toBeGreaterThan(10)
+})
+
 it("a test file rests on every module that a bundler finds for it", async () => {
   const shown = groups.flatMap(({ name }) => planned.filter(({ group }) => group === name).slice(0, 1))
   for (const { file: test, inputs: rests } of shown) {
