@@ -22,7 +22,7 @@ import {
   summarizerOf,
 } from "@memfold/catalog"
 import * as Layers from "@memfold/layers"
-import { Context, Effect, Either, Layer, type Scope } from "effect"
+import { Context, Effect, Either, Layer, type Scope, Struct } from "effect"
 import { embedderOf } from "./embedder.js"
 import { rerankerOf } from "./reranker.js"
 import type { Running } from "./lifeCycle.js"
@@ -40,43 +40,32 @@ const layersOf = ({ layers, facts }: AnyOptions) =>
         }),
       ]
 
-const engineOptions = ({
-  strategy,
-  settings,
-  environmentPrefix,
-  wording,
-  compaction: { hooks, ...compaction } = {},
-  shadow,
-  budget,
-  spend,
-  beforeAppend,
-  audit,
-  boundReasoning,
-  trust,
-  minimumOrigin,
-  recall,
-  load,
-  cachedSessions,
-}: AnyOptions): Memory.Options => ({
-  strategy: strategyOf(strategy ?? defaultStrategy, { file: settings, environmentPrefix }),
-  compaction: { ...compaction, ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }) },
-  ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
-  ...(wording === undefined
-    ? {}
-    : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
-  ...(recall?.fullTextIndex === "searches" ? { indexAhead: false } : {}),
-  ...onlyGiven({
-    budget,
-    spend,
-    beforeAppend,
-    audit,
-    boundReasoning,
-    trust,
-    minimumOrigin,
-    load,
-    cachedSessions,
-  }),
-})
+const engineOptions = (options: AnyOptions): Memory.Options => {
+  const { strategy, settings, environmentPrefix, wording, shadow, recall } = options
+  const { hooks, ...compaction } = options.compaction ?? {}
+  const asGiven = Struct.pick(
+    options,
+    "budget",
+    "spend",
+    "beforeAppend",
+    "audit",
+    "boundReasoning",
+    "trust",
+    "minimumOrigin",
+    "load",
+    "cachedSessions",
+  )
+  return {
+    strategy: strategyOf(strategy ?? defaultStrategy, { file: settings, environmentPrefix }),
+    compaction: { ...compaction, ...(hooks === undefined ? {} : { hooks: hooksOf(hooks) }) },
+    ...(shadow === undefined ? {} : { shadow: strategyOf(shadow, { environmentPrefix }) }),
+    ...(wording === undefined
+      ? {}
+      : { wording: typeof wording === "string" ? Wording.presets[wording] : wording }),
+    ...(recall?.fullTextIndex === "searches" ? { indexAhead: false } : {}),
+    ...onlyGiven(asGiven),
+  }
+}
 
 /**
  * Opens the memory of checked options. What the options name is looked up at once, and nothing is opened before the effect runs.
