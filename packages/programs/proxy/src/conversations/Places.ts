@@ -1,6 +1,7 @@
 /** Where the input of a request stands: behind a response, at the end of a conversation, or at the beginning of a session. */
 import { type Fields, isFields } from "@memfold/codec"
-import { type Message, type Session, VersionMismatch } from "@memfold/core"
+import type { Message, Session } from "@memfold/core"
+import { Predicate } from "effect"
 import { Responses as Codec } from "@memfold/openai"
 import { type ApiError, invalid, notFound } from "./ApiError.js"
 import { belongsTo, chainId, isConversationId, sessionOf } from "./ids.js"
@@ -146,7 +147,7 @@ export class Places {
           else await this.store.edit(place.session, from, messages, given)
           return
         } catch (error) {
-          if (!(error instanceof VersionMismatch) || tries === mostTries) throw error
+          if (!Predicate.isTagged(error, "VersionMismatch") || tries === mostTries) throw error
         }
       }
     })
