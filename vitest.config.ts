@@ -38,6 +38,8 @@ export default defineConfig({
     globalSetup: ["./scripts/tests/orphans.ts"],
     provide: { seed },
     reporters: ["default", "./scripts/tests/countsReporter.ts"],
+    // Whoever reads the results sees what failing tests have printed, and nothing of the others.
+    silent: "passed-only",
     // No test keeps anything in a module, so all files of a worker load effect and the packages once.
     isolate: false,
     // Many of the tests wait for processes and disks, so one more than there are cores keeps the cores busy.

@@ -15,7 +15,7 @@ const isProgram = (file: string): boolean => {
 const chromium = (): string => {
   const named = process.env["MEMFOLD_CHROMIUM"]
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "")
-  const files = ["chromium", "chromium-browser", "google-chrome"].flatMap((name) =>
+  const files = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].flatMap((name) =>
     folders.map((folder) => join(folder, name)),
   )
   const found = named ?? files.find(isProgram)
