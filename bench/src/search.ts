@@ -156,10 +156,13 @@ const searches = async (folder: string): Promise<boolean> => {
   const size = () => statSync(filename).size
   const before = size()
   let imported = { first: 0, whole: 0 }
+  const inTheProcess = () => processorTimeOf(() => firstSearch(filename, "process"))
+  // One before it and one behind it: what runs later in a process runs code that is compiled.
+  const readBefore = await inTheProcess()
   const built = await processorTimeOf(async () => {
     imported = await firstSearch(filename, "store")
   })
-  const read = await processorTimeOf(() => firstSearch(filename, "process"))
+  const readBehind = await inTheProcess()
   told("the first search that finds all, while the index is built", `${Math.round(imported.whole)} ms`)
   told("its processor time", `${Math.round(built.all)} ms`)
   const inProcess: Array<number> = []
@@ -178,9 +181,17 @@ const searches = async (folder: string): Promise<boolean> => {
     ),
     within("the first search after a start, index in the store", median(inStore), 500),
     within("building the index holds the event loop at most", built.hold, longestHold),
-    within("a first search in the process holds it at most", read.hold, longestHold),
+    within(
+      "a first search in the process holds it at most",
+      Math.max(readBefore.hold, readBehind.hold),
+      longestHold,
+    ),
     claim("in the store against in the process", median(inStore) / median(inProcess), 0.05),
-    claim("building it against a first search in the process, processor time", built.all / read.all, 2),
+    claim(
+      "building it against a first search in the process, processor time",
+      (2 * built.all) / (readBefore.all + readBehind.all),
+      2,
+    ),
     claim("the file with the index against the file without", size() / before, 2),
   ]
   const times: Record<IndexPlace, Array<number>> = { store: [], process: [] }
