@@ -13,7 +13,7 @@ import { Intake } from "./Intake.js"
 import { whyFailed } from "../shell/logBackgroundFailure.js"
 import { Newest } from "@memfold/log/Newest"
 import { spaceOf } from "./pieces.js"
-import type { NearMessage } from "../search/rank.js"
+import type { NearMessage } from "../search/fuse.js"
 import { forgetErased, type TakeInError } from "./takeIn.js"
 import type { Near, Service as VectorIndex, VectorIndexError } from "@memfold/log/VectorIndex"
 

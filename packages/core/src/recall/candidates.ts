@@ -1,7 +1,8 @@
 /** The candidates for a query: ranked by words and, if there is an embedder, by meaning. */
 import { Effect } from "effect"
 import type { Meaning, Target } from "./Meaning.js"
-import { type Candidate, fuse, type IsWanted, rankInSteps, saidBySpeakers } from "../search/rank.js"
+import { fuse } from "../search/fuse.js"
+import { type Candidate, type IsWanted, rankInSteps, saidBySpeakers } from "../search/rank.js"
 import { inSteps } from "@memfold/log/breathe"
 import type { SessionError } from "../shell/Sessions.js"
 import type { Postings } from "./FullTextIndex.js"
