@@ -6,7 +6,8 @@ import { decodeMessage as decodeAnthropic, decodeMessages } from "@memfold/anthr
 import { decodeMessage as decodeOpenAI } from "@memfold/openai"
 import type { Message } from "@memfold/core"
 import { Either, Option } from "effect"
-import { type Format, readerOf, type Said } from "./Log.js"
+import type { Format, Said } from "./Format.js"
+import { readerOf } from "./Log.js"
 import { timeAt } from "./parts.js"
 import { isObject, type JsonObject, type Problem, type Row, rowsOf, type Source } from "./source.js"
 

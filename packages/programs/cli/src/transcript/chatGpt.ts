@@ -10,7 +10,8 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import { groupedBy, type Log, readerOf, type Said, wholeLogs } from "./Log.js"
+import type { Log, Said } from "./Format.js"
+import { groupedBy, readerOf, wholeLogs } from "./Log.js"
 import {
   allRecorded,
   argumentsOf,

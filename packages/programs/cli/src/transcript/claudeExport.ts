@@ -10,7 +10,8 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import { readerOf, type Said, wholeLogs } from "./Log.js"
+import type { Said } from "./Format.js"
+import { readerOf, wholeLogs } from "./Log.js"
 import {
   allRecorded,
   call,

@@ -13,7 +13,8 @@ import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
 import { spokenIn } from "./leftOut.js"
-import { readerOf, type Said } from "./Log.js"
+import type { Said } from "./Format.js"
+import { readerOf } from "./Log.js"
 import {
   allRecorded,
   call,

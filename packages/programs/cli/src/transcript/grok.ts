@@ -7,7 +7,8 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import { readerOf, type Said } from "./Log.js"
+import type { Said } from "./Format.js"
+import { readerOf } from "./Log.js"
 import { allRecorded, reasoning, text, timeAt } from "./parts.js"
 import { isObject, type Source } from "./source.js"
 

@@ -10,7 +10,8 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import { type Compacted, readerOf, type Said } from "./Log.js"
+import type { Compacted, Said } from "./Format.js"
+import { readerOf } from "./Log.js"
 import {
   allRecorded,
   call,

@@ -6,7 +6,8 @@
 import { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import { readerOf, type Said, wholeLogs } from "./Log.js"
+import type { Said } from "./Format.js"
+import { readerOf, wholeLogs } from "./Log.js"
 import { argumentsOf, recorded, result, timeAt } from "./parts.js"
 import { isObject, type JsonObject, objectsOf, type Row } from "./source.js"
 
