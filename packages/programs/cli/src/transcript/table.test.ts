@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { writers } from "../../test/conserving/writers.js"
-import { formats, readers } from "./Transcript.js"
+import { formats, readers } from "./readers.js"
 
 const page = readFileSync(new URL("../../../../../docs/migrate/transcripts.md", import.meta.url), "utf8")
 
