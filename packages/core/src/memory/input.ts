@@ -142,8 +142,9 @@ const parsedMessage = (given: unknown): Either.Either<Message, ReadonlyArray<Pro
 
 /** Refuses a name, and says more of what it must be where that is why. */
 const wrongName = (session: string, given: unknown, detail: string): Exit.Exit<never, InvalidInput> => {
-  const hasNul = typeof given === "string" && given.includes("\0")
-  return refuse(session, hasNul ? `${detail}, and has no U+0000` : detail)
+  const text = typeof given === "string" ? given : ""
+  const also = text.includes("\0") ? "U+0000" : text.isWellFormed() ? null : "half of a surrogate pair"
+  return refuse(session, also === null ? detail : `${detail}, and has no ${also}`)
 }
 
 /** Fails with what an argument must be, unless it is that. */
@@ -235,7 +236,7 @@ export const checkConsumer = (
   group: unknown,
   { batch, attempts, lease = 1, pollInterval = 1 }: ConsumeOptions = {},
 ): Checked => {
-  if (!isName(group)) return refuse("", "a group has a name: a text that is not empty")
+  if (!isName(group)) return wrongName("", group, "a group has a name: a text that is not empty")
   for (const [name, count] of Object.entries({ batch, attempts }))
     if (count !== undefined && !isCount(count, 1))
       return refuse("", `"${name}" must be a whole number, 1 or more`)

@@ -20,6 +20,10 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch
 }
 
+/** What a header can have: characters up to U+00FF, none of them a control, and no space at its ends, which would be lost. */
+const inHeader = /^[!-~\u00A1-\u00FF](?:[ -~\u00A0-\u00FF]*[!-~\u00A1-\u00FF])?$/
+const ofHeader = "characters up to U+00FF, with no space at its ends"
+
 const options: {
   readonly [Name in keyof ClientOptions]-?: readonly [isAllowed: (value: unknown) => boolean, must: string]
 } = {
@@ -27,7 +31,10 @@ const options: {
     (value) => typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
     "the address of the service, such as http://127.0.0.1:4710",
   ],
-  token: [(value) => value === undefined || typeof value === "string", "a text"],
+  token: [
+    (value) => value === undefined || (typeof value === "string" && inHeader.test(value)),
+    `a text of ${ofHeader}`,
+  ],
   format: [
     (value) => value === undefined || Schema.is(Format)(value),
     `one of ${Format.literals.join(", ")}`,
@@ -65,13 +72,19 @@ export const written = <Payload extends object>({
   idempotencyKey = globalThis.crypto.randomUUID(),
   ifVersion,
   ...payload
-}: WriteOptions & Payload) => ({
-  headers: {
-    "idempotency-key": idempotencyKey,
-    ...(ifVersion === undefined ? {} : { "if-match": `"${ifVersion}"` }),
-  },
-  payload,
-})
+}: WriteOptions & Payload) => {
+  if (!inHeader.test(idempotencyKey))
+    throw refused(`"idempotencyKey" must be a text of ${ofHeader}: it is sent in a header; nothing was sent`)
+  if (ifVersion !== undefined && !(Number.isSafeInteger(ifVersion) && ifVersion >= 0))
+    throw refused('"ifVersion" must be a whole number, 0 or more; nothing was sent')
+  return {
+    headers: {
+      "idempotency-key": idempotencyKey,
+      ...(ifVersion === undefined ? {} : { "if-match": `"${ifVersion}"` }),
+    },
+    payload,
+  }
+}
 
 /** An argument is wrong; nothing was sent. */
 export const refused = (detail: string) => new ServiceError({ status: null, detail, error: "InvalidInput" })
@@ -82,8 +95,10 @@ export const refused = (detail: string) => new ServiceError({ status: null, deta
  * @param kind - what it is the id of, for the error
  */
 export const inPath = (kind: "session" | "owner" | "fact" | "group", id: string): string => {
-  if (typeof id !== "string" || id.trim() === "")
-    throw refused(`The id of a${kind === "owner" ? "n" : ""} ${kind} is required: a text that is not empty`)
+  if (typeof id !== "string" || id.trim() === "" || !id.isWellFormed())
+    throw refused(
+      `The id of a${kind === "owner" ? "n" : ""} ${kind} is required: a text of whole characters that is not empty`,
+    )
   // A path drops them, in any encoding.
   if (id === "." || id === "..") throw refused(`The id of a ${kind} must not be "${id}": no path can have it`)
   return encodeURIComponent(id)
@@ -101,7 +116,9 @@ const errorOf = (error: unknown): ServiceError => {
   const detail =
     status === null
       ? "The service cannot be reached"
-      : `The service gave an answer (${status}) that cannot be read; is it another version, or another service?`
+      : status === 431
+        ? "The request has too long headers or too long a path (431): shorten the id, the token or the key"
+        : `The service gave an answer (${status}) that cannot be read; is it another version, or another service?`
   return new ServiceError({ status, detail })
 }
 

@@ -145,11 +145,10 @@ const listed = 100
 /** Hands over what a group has given up, each event once, the oldest first; what was taken is no longer given up. */
 export const redeliver = async function* (
   { requests: { log }, safely }: Calls,
-  /** The group, as it stands in a path. */
   group: string,
   handle: (events: ReadonlyArray<schemas.FedEvent>) => unknown,
 ): AsyncGenerator<Redelivered> {
-  const path = { group }
+  const path = { group: inPath("group", group) }
   for (let after = 0; ;) {
     const { givenUp } = await safely(log.givenUp({ path, urlParams: { after, limit: listed } }))
     for (const { id, session, version, position } of givenUp) {

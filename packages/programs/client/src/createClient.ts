@@ -289,6 +289,21 @@ const memoryOperations = <Messages>(
       .text,
 })
 
+/** The log: the events of sessions, and what groups of the feed have not taken. */
+const logOperations = ({ requests: { log }, once, safely }: Calls) => ({
+  /** A page of the events of a session, which is short where events are large. */
+  events: async (session: string, query: OperationOptions<typeof schemas.EventQuery> = {}) =>
+    (await safely(log.events({ path: at(session), urlParams: query }))).events,
+  /** The events that a group has given up, the oldest first; behind the `id` of the last one that is known. */
+  givenUp: async (group: string, query: OperationOptions<typeof schemas.GivenUpQuery> = {}) =>
+    (await safely(log.givenUp({ path: { group: inPath("group", group) }, urlParams: query }))).givenUp,
+  /** Deletes a group of the feed: a group of this name begins anew. */
+  deleteGroup: (group: string) => once(log.deleteGroup({ path: { group: inPath("group", group) } })),
+  /** A page of the feed, which is short where events are large; `wait` seconds for an event where there is none. `after` of the answer asks for the next page. */
+  feedPage: (query: OperationOptions<typeof schemas.FeedQuery> = {}) =>
+    safely(log.feed({ urlParams: query, headers: {} })),
+})
+
 /**
  * Makes a client. It has the operations of a memory of `createMemory`, over HTTP. Reads, and writes with a key, are tried again when
  * the service cannot be reached.
@@ -317,10 +332,10 @@ export const createClient = <
   options: ClientOptions,
 ) => {
   const calls = makeCalls(options)
-  const { requests, once, safely, authorization, fetch } = calls
+  const { authorization, fetch } = calls
   const inFormat = { format: options.format ?? "openai" }
   const follow = async function* <Recorded>(
-    path: string,
+    path: () => string,
     signal: AbortSignal | undefined,
     after?: string,
   ): AsyncGenerator<Recorded, void, undefined> {
@@ -328,7 +343,7 @@ export const createClient = <
     const abort = () => stop.abort()
     signal?.addEventListener("abort", abort)
     if (signal?.aborted === true) abort()
-    const url = `${options.url.replace(/\/$/, "")}${path}`
+    const url = `${options.url.replace(/\/$/, "")}${path()}`
     try {
       yield* followChanges<Recorded>({ url, headers: authorization, fetch, after }, stop.signal)
     } finally {
@@ -342,10 +357,8 @@ export const createClient = <
       ...governanceOperations(calls),
       ...conversationOperations<Message, Messages>(calls, inFormat),
       ...memoryOperations<Messages>(calls, inFormat),
+      ...logOperations(calls),
     }),
-    /** A page of the events of a session, which is short where events are large. */
-    events: async (session: string, query: OperationOptions<typeof schemas.EventQuery> = {}) =>
-      (await safely(requests.log.events({ path: at(session), urlParams: query }))).events,
     /**
      * The events of a session as they come, each once and in order, from `fromVersion` on (1). When the connection breaks, it goes on
      * behind the last event. The loop ends at `break`, or when the signal is aborted.
@@ -355,7 +368,7 @@ export const createClient = <
       { fromVersion = 1, signal }: { readonly fromVersion?: number; readonly signal?: AbortSignal } = {},
     ) =>
       follow<schemas.RecordedEvent>(
-        `/v1/sessions/${inPath("session", session)}/changes?fromVersion=${fromVersion}`,
+        () => `/v1/sessions/${inPath("session", session)}/changes?fromVersion=${fromVersion}`,
         signal,
       ),
     /**
@@ -363,7 +376,7 @@ export const createClient = <
      * the connection breaks, it goes on behind the last event. The loop ends at `break`, or when the signal is aborted.
      */
     feed: ({ after, signal }: { readonly after?: string; readonly signal?: AbortSignal } = {}) =>
-      follow<schemas.FedEvent>("/v1/feed", signal, after),
+      follow<schemas.FedEvent>(() => "/v1/feed", signal, after),
     /**
      * The events of all sessions, for one of a group of consumers: the service keeps how far the group has come, by what `handle` returns. One
      * consumer has its turn at a time, and another one takes over when it ends or is killed. It goes on over services that start again, and
@@ -371,23 +384,12 @@ export const createClient = <
      */
     consume: (group: string, handle: Consumer, options: ConsumeOptions = {}) =>
       consume(calls, group, handle, options),
-    /** The events that a group has given up, the oldest first; behind the `id` of the last one that is known. */
-    givenUp: (group: string, query: OperationOptions<typeof schemas.GivenUpQuery> = {}) =>
-      safely(requests.log.givenUp({ path: { group: inPath("group", group) }, urlParams: query })).then(
-        ({ givenUp }) => givenUp,
-      ),
     /**
      * Hands over what a group has given up, each event once, the oldest first, also while the group goes on. What `handle` takes is no longer
      * given up; what it fails for stays so.
      */
     redeliver: (group: string, handle: (events: ReadonlyArray<schemas.FedEvent>) => unknown) =>
-      redeliver(calls, inPath("group", group), handle),
-    /** Deletes a group of the feed: a group of this name begins anew. */
-    deleteGroup: (group: string) =>
-      once(requests.log.deleteGroup({ path: { group: inPath("group", group) } })),
-    /** A page of the feed, which is short where events are large; `wait` seconds for an event where there is none. `after` of the answer asks for the next page. */
-    feedPage: (query: OperationOptions<typeof schemas.FeedQuery> = {}) =>
-      safely(requests.log.feed({ urlParams: query, headers: {} })),
+      redeliver(calls, group, handle),
   }
 }
 

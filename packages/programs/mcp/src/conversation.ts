@@ -1,6 +1,16 @@
 /** The tools of a conversation: appending to it, reading it, searching it. */
 import * as z from "zod"
-import { count, existing, givenMessage, message, origin, recalled, session, shownTime } from "./schemas.js"
+import {
+  count,
+  existing,
+  givenMessage,
+  message,
+  moment,
+  origin,
+  recalled,
+  session,
+  shownTime,
+} from "./schemas.js"
 import { type ToolMemory, tool } from "./tool.js"
 
 type GivenMessages = Parameters<ToolMemory["append"]>[1]
@@ -60,7 +70,7 @@ export const getContext = tool({
   input: z.strictObject({
     session,
     at_version: count.optional().describe("A version of the session, for the context as it was then"),
-    recall_tokens: recalled
+    recall_tokens: recalled(0)
       .optional()
       .describe("Also adds earlier messages that fit the newest user message: at most this many tokens"),
   }),
@@ -89,14 +99,6 @@ export const getContext = tool({
   },
 })
 
-/** A time as a model writes it; a date is in UTC. */
-const moment = z
-  .string()
-  .refine(
-    (text) => !Number.isNaN(Date.parse(text)),
-    "it must be a date, such as 2026-05-01, or a date and time",
-  )
-
 export const searchMemory = tool({
   name: "search_memory",
   title: "Search the past of a session",
@@ -106,7 +108,7 @@ export const searchMemory = tool({
   input: z.strictObject({
     session,
     query: z.string().min(1).describe("The words to search for, or a question"),
-    tokens: recalled.min(1).default(1_000).describe("The most tokens of the result"),
+    tokens: recalled(1).default(1_000).describe("The most tokens of the result"),
     outside_context: z
       .boolean()
       .default(false)

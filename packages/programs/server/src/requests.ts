@@ -84,7 +84,11 @@ export const named = (what: string, name: string) =>
   EventLog.isName(name)
     ? Effect.void
     : Effect.fail(
-        problem(400, "InvalidInput", `The name of ${what} is a text that is not empty, without U+0000`),
+        problem(
+          400,
+          "InvalidInput",
+          `The name of ${what} is a text of whole characters that is not empty, without U+0000`,
+        ),
       )
 
 /** The options that are given: an option that is missing in a request is missing for the memory, too. */

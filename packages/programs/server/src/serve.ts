@@ -6,6 +6,7 @@ import { Cause, Deferred, Effect, Exit, Layer, Logger, LogLevel, Schedule, Scope
 import {
   createServer,
   type IncomingMessage,
+  maxHeaderSize,
   type RequestListener,
   type Server,
   type ServerResponse,
@@ -91,8 +92,10 @@ const application = (serving: Serving & Accounts, options: ServeOptions) => {
         Layer.provideMerge(Layer.merge(HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer)),
       ),
     ),
-    // Ids of sessions can be long, and one that is left out is no slash too many: `/v1/sessions//context` is not the session "context".
-    Effect.provide(HttpRouter.setRouterConfig({ maxParamLength: 4_096, ignoreDuplicateSlashes: false })),
+    // Ids of sessions can be as long as a request allows, and one that is left out is no slash too many: `/v1/sessions//context` is not the session "context".
+    Effect.provide(
+      HttpRouter.setRouterConfig({ maxParamLength: maxHeaderSize, ignoreDuplicateSlashes: false }),
+    ),
   )
 }
 

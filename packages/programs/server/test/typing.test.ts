@@ -54,7 +54,7 @@ describe("the client", () => {
       },
     })
     const operations = client as unknown as Readonly<
-      Record<string, (...given: ReadonlyArray<unknown>) => Promise<unknown>>
+      Record<string, (...given: ReadonlyArray<unknown>) => Promise<unknown> | AsyncIterable<unknown>>
     >
     const withoutId = new Set([
       "sessions",
@@ -65,13 +65,17 @@ describe("the client", () => {
       "feed",
       "feedPage",
     ])
-    const wrong = [undefined, null, 5, "", " ", {}, [], ".", ".."]
+    const wrong = [undefined, null, 5, "", " ", {}, [], ".", "..", "half: \ud83d"]
     for (const name of Object.keys(operations).filter((one) => !withoutId.has(one)))
-      for (const id of wrong)
-        await expect(
-          (async () => operations[name]!(id, "x", "y"))(),
-          `${name} of ${String(id)}`,
-        ).rejects.toMatchObject({ _tag: "ServiceError", error: "InvalidInput" })
+      for (const id of wrong) {
+        // It rejects, and does not throw; a loop rejects at its first turn.
+        const answer = operations[name]!(id, "x", "y")
+        const first = Symbol.asyncIterator in answer ? answer[Symbol.asyncIterator]().next() : answer
+        await expect(first, `${name} of ${String(id)}`).rejects.toMatchObject({
+          _tag: "ServiceError",
+          error: "InvalidInput",
+        })
+      }
     expect(sent).toEqual([])
   })
 
@@ -98,5 +102,26 @@ describe("the client", () => {
     ]
     for (const [promise, message] of wrong)
       await expect(promise).rejects.toMatchObject({ error: "InvalidInput", status: null, message })
+    // What no header can have, or a header would change.
+    for (const idempotencyKey of ["", " key", "key ", "a\nb", "a\0b", "密钥", "half: \ud83d"])
+      await expect(client.append("s", turn(1), { idempotencyKey })).rejects.toThrow(
+        '"idempotencyKey" must be a text of characters up to U+00FF, with no space at its ends',
+      )
+    await expect(client.append("s", turn(1), { idempotencyKey: "clé 1" })).resolves.toMatchObject({ from: 2 })
+    for (const ifVersion of [-1, 1.5, Number.NaN, "1" as never])
+      await expect(client.append("s", turn(1), { ifVersion })).rejects.toThrow(
+        '"ifVersion" must be a whole number, 0 or more; nothing was sent',
+      )
+    for (const token of ["", "a\nb", "密钥"])
+      expect(() => createClient({ url, token })).toThrow('The option "token" must be a text of characters')
+  })
+
+  it("takes ids as long as a request can be, and says which request is too long", async () => {
+    const { url } = await started()
+    const client = createClient({ url })
+    const id = "x".repeat(8_000)
+    await expect(client.append(id, turn(1))).resolves.toMatchObject({ from: 0 })
+    await expect(client.session(id)).resolves.toMatchObject({ session: id })
+    await expect(client.append(id.repeat(3), turn(1))).rejects.toThrow("shorten the id")
   })
 })

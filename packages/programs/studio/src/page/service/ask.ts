@@ -24,7 +24,8 @@ export const token = {
 /** The headers that every request has. */
 export const authorization = (): Readonly<Record<string, string>> => {
   const text = token.get()
-  return text === null ? {} : { authorization: `Bearer ${text}` }
+  // What no header can have is in no token either: the service refuses it, where the browser would not even ask.
+  return text === null ? {} : { authorization: `Bearer ${text.replaceAll(/[^!-~]/gu, "?")}` }
 }
 
 /** The address of a path of the service, wherever the page is served. */
