@@ -41,6 +41,11 @@ const stored = async (memory: Memory.AnyMemory) =>
 
 const inMemory = () => createMemory({ store: "memory:", compaction: { mode: "off" } })
 
+it("is refused where it is set up without a memory, and not in the first call", () => {
+  for (const wrong of [undefined, null, {}, 5, "memory:", Promise.resolve()])
+    expect(() => memfold({ memory: wrong as never })).toThrow('The option "memory" must be a memory')
+})
+
 describe("an agent with the middleware", () => {
   it("goes on where the session stands, and its state has the messages of the call only", async () => {
     await using memory = inMemory()

@@ -1,7 +1,7 @@
 /** The middleware: an agent whose context is a stored session. */
 import type { BaseMessage } from "@langchain/core/messages"
 import { isFields, randomId } from "@memfold/codec"
-import type { Memory, Session } from "@memfold/core"
+import { Memory, type Session } from "@memfold/core"
 import { type AgentMiddleware, createMiddleware, type Runtime } from "langchain"
 import { Effect } from "effect"
 import { instructed } from "./instructed.js"
@@ -64,6 +64,7 @@ class Prefixes {
  * @throws LangChainDecodeError: the state has a message that is none of LangChain; nothing of it was stored
  * @throws InvalidInput, LogError, DamagedEvent, Closed: as `append` and `context` of the memory. LangChain wraps all of them in
  *   a `MiddlewareError`; the error itself is its `cause`
+ * @throws InvalidOption: the value is no memory
  *
  * @example
  * ```ts
@@ -84,6 +85,8 @@ export const memfold = ({
   memory,
   session,
 }: MemfoldOptions): AgentMiddleware<undefined, undefined, unknown, readonly []> => {
+  // A mistake is found where it is made, and not in the first call of the agent.
+  Memory.neutralOf(memory)
   const prefixes = new Prefixes()
   const sessionOf = (runtime: AgentRuntime): LangChainSession => {
     const id = typeof session === "function" ? session(runtime) : (session ?? runtime.configurable?.thread_id)

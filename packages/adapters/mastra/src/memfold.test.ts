@@ -135,6 +135,11 @@ const noting = (model: { readonly model: unknown }, memory: Memory.AnyMemory) =>
 
 const plain = (all: ReadonlyArray<MastraDBMessage>) => JSON.parse(JSON.stringify(all)) as unknown
 
+it("is refused where it is set up without a memory, and not in the first call", () => {
+  for (const wrong of [undefined, null, {}, 5, "memory:", Promise.resolve()])
+    expect(() => memfold({ memory: wrong as never })).toThrow('The option "memory" must be a memory')
+})
+
 describe("what is stored", () => {
   it("is what Mastra has: ids, dates, metadata, steps", async () => {
     await using memory = inMemory()

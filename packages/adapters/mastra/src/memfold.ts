@@ -1,6 +1,6 @@
 /** The processors: an agent whose context is a stored session. */
 import { BranchLeft, type PlaceOfCall } from "@memfold/codec"
-import type { Memory, Session } from "@memfold/core"
+import { Memory, type Session } from "@memfold/core"
 import type { MastraDBMessage, MessageList } from "@mastra/core/agent"
 import type { InputProcessor, OutputProcessor, Processor } from "@mastra/core/processors"
 import type { RequestContext } from "@mastra/core/request-context"
@@ -123,6 +123,7 @@ const refuseLeft = async (chat: MastraSession, { place }: CallState): Promise<vo
  * @throws BranchLeft: the user edited the question while the model answered, or asked for another answer; the call ends
  * @throws InvalidInput, LogError, DamagedEvent, Closed: as `append` and `context` of the memory. `generate` throws all of them;
  *   `stream` has them in the stream and in `error`
+ * @throws InvalidOption: the value is no memory
  *
  * @example
  * ```ts
@@ -143,6 +144,8 @@ const refuseLeft = async (chat: MastraSession, { place }: CallState): Promise<vo
  * ```
  */
 export const memfold = ({ memory, session }: MemfoldOptions): MemfoldProcessors => {
+  // A mistake is found where it is made, and not in the first call of the agent.
+  Memory.neutralOf(memory)
   const sessionOf = (list: MessageList, requestContext: RequestContext | undefined): MastraSession => {
     const { memoryInfo } = list.serialize()
     const call = { threadId: memoryInfo?.threadId, resourceId: memoryInfo?.resourceId, requestContext }

@@ -380,6 +380,25 @@ describe("a session", () => {
     })
     expect(await session.history()).toEqual(talk.map((item) => (item === talk[2] ? replacement : item)))
   })
+
+  it("makes no change that a newer SDK may ask for, and says so", async () => {
+    await using memory = plain()
+    const session = new MemfoldSession(memory, "chat")
+    await session.addItems(talk)
+    const replacement = { ...call("b"), arguments: "{}" }
+    const mutations = [
+      { type: "replace_function_call", callId: "b", replacement },
+      { type: "replace_function_call_result", callId: "b" },
+    ] as never
+    await expect(session.applyHistoryMutations({ mutations })).rejects.toThrow(
+      "the input is a change of the history that is not known; allowed: replace_function_call",
+    )
+    const transaction = { type: "insert_items", items: [user("again")] } as never
+    await expect(session.applyHistoryTransaction({ operationId: "1", transaction })).rejects.toThrow(
+      "the input is a change of the history that is not known; allowed: append_items, replace_suffix",
+    )
+    expect(await session.history()).toEqual(talk)
+  })
 })
 
 it("on a store with summaries leaves a log that is sound after items were taken back", async () => {

@@ -1,6 +1,7 @@
 /** Sessions of the OpenAI Agents SDK, kept by a memory. */
 import type { Memory, Message } from "@memfold/core"
 import type { AgentInputItem, Session } from "@openai/agents"
+import { AgentsDecodeError } from "./decode.js"
 import { encodeContext, encodeItems } from "./encode.js"
 import { HistoryChanged } from "./HistoryChanged.js"
 import { forModel } from "./forModel.js"
@@ -36,6 +37,21 @@ export interface HistoryMutations {
     readonly callId: string
     readonly replacement: Extract<AgentInputItem, { type: "function_call" }>
   }>
+}
+
+/** Refuses a change that a newer SDK may ask for: none of it is made. */
+const checkChange = (type: unknown, ...known: ReadonlyArray<string>): void => {
+  if (!known.some((one) => one === type))
+    throw new AgentsDecodeError({
+      path: "type",
+      problem: "is a change of the history that is not known",
+      allowed: known.join(", "),
+    })
+}
+
+const replacementsOf = (mutations: HistoryMutations["mutations"]) => {
+  for (const { type } of mutations) checkChange(type, "replace_function_call")
+  return new Map(mutations.map(({ callId, replacement }) => [callId, replacement]))
 }
 
 /**
@@ -136,10 +152,11 @@ export class MemfoldSession implements Session {
    *
    * @throws HistoryChanged: the session does not end with `expectedSuffix`; nothing was changed
    * @throws IdempotencyKeyReused: the `operationId` was used before for another change; nothing was changed
-   * @throws AgentsDecodeError: an item is none of the Agents SDK; nothing was changed
+   * @throws AgentsDecodeError: an item is none of the Agents SDK, or the change is of another kind; nothing was changed
    * @throws InvalidInput, LogError, DamagedEvent, Closed: as `append` and `rewrite` of the memory
    */
   async applyHistoryTransaction({ operationId, transaction }: HistoryTransaction): Promise<void> {
+    checkChange(transaction.type, "append_items", "replace_suffix")
     const idempotencyKey = `openai-agents/${operationId}`
     if (transaction.type === "append_items") return this.stored.append(transaction.items, idempotencyKey)
     const { expectedSuffix, replacement } = transaction
@@ -160,10 +177,11 @@ export class MemfoldSession implements Session {
    * Replaces stored calls by others with the same id: the newest ones, if an id was used several times. The SDK calls it when an
    * approval changes the arguments of a call.
    *
+   * @throws AgentsDecodeError: a change is of another kind; nothing was changed
    * @throws LogError, DamagedEvent, Closed: as `rewrite` of the memory
    */
   async applyHistoryMutations({ mutations }: HistoryMutations): Promise<void> {
-    await this.changeEnd(withReplacements(new Map(mutations.map((one) => [one.callId, one.replacement]))))
+    await this.changeEnd(withReplacements(replacementsOf(mutations)))
   }
 
   /**
