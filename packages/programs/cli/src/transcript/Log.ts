@@ -7,13 +7,13 @@ import { Either } from "effect"
 import type {
   Compacted,
   Compaction,
-  Format,
+  EntryFormat,
   Log,
   Reader,
   Reading,
   StoredConversation,
   Unreadable,
-} from "./Format.js"
+} from "./EntryFormat.js"
 import { leftOutOf } from "./leftOut.js"
 import { isObject, type JsonObject, type Problem, type Row, rowsOf, type Source } from "./source.js"
 
@@ -35,7 +35,10 @@ const wayTo = <A>(end: Node<A> | undefined): ReadonlyArray<Node<A>> => {
   return way.toReversed()
 }
 
-const behindParents = <A>(rows: ReadonlyArray<Row<A>>, { id, parent }: Format<A>): ReadonlyArray<Row<A>> => {
+const behindParents = <A>(
+  rows: ReadonlyArray<Row<A>>,
+  { id, parent }: EntryFormat<A>,
+): ReadonlyArray<Row<A>> => {
   const byId = new Map(rows.toReversed().map((row) => [id?.(row.value), row]))
   const all = new Set<Row<A>>()
   for (const start of rows) {
@@ -56,7 +59,7 @@ const behindParents = <A>(rows: ReadonlyArray<Row<A>>, { id, parent }: Format<A>
  */
 const placed = <A>(
   rows: ReadonlyArray<Row<A>>,
-  format: Format<A>,
+  format: EntryFormat<A>,
 ): { readonly nodes: ReadonlyArray<Node<A>>; readonly end: Node<A> | undefined } => {
   const nodes: Array<Node<A>> = []
   const byId = new Map<string, Node<A>>()
@@ -109,7 +112,7 @@ const placed = <A>(
   return { nodes, end }
 }
 
-const isSaid = <A>({ isSaid = () => true }: Format<A>, { row }: Node<A>): boolean => isSaid(row.value)
+const isSaid = <A>({ isSaid = () => true }: EntryFormat<A>, { row }: Node<A>): boolean => isSaid(row.value)
 
 /**
  * The ways through a conversation, each from its start to where it ends: first to where it stands, then those that were left,
@@ -117,7 +120,7 @@ const isSaid = <A>({ isSaid = () => true }: Format<A>, { row }: Node<A>): boolea
  */
 const waysOf = <A>(
   nodes: ReadonlyArray<Node<A>>,
-  format: Format<A>,
+  format: EntryFormat<A>,
   current: Node<A> | undefined,
 ): ReadonlyArray<ReadonlyArray<Node<A>>> => {
   const rest = new Set(nodes.filter((node) => isSaid(format, node)))
@@ -161,7 +164,7 @@ export const groupedBy = <A, K>(list: ReadonlyArray<A>, key: (one: A) => K): Map
 /** Reads a way, up to the first entry that cannot be read, or without those that cannot. */
 const readWay = <A>(
   way: ReadonlyArray<Node<A>>,
-  format: Format<A>,
+  format: EntryFormat<A>,
   { broken, damaged: lines = [], skips }: Pick<Log<A>, "broken" | "damaged"> & { readonly skips: boolean },
 ): Reading => {
   const damaged = [...lines]
@@ -210,7 +213,7 @@ const readWay = <A>(
 
 const problemAt = <A>(
   { line, index }: Row<A>,
-  { noun = "message" }: Format<A>,
+  { noun = "message" }: EntryFormat<A>,
   { subject = index === undefined ? `the ${noun}` : `${noun} ${index}`, problem, allowed }: Unreadable,
 ): Problem => ({
   ...(line === undefined ? {} : { line }),
@@ -229,7 +232,7 @@ const once = <A>(make: () => A): (() => A) => {
 /** The conversations of logs; the branches that were left behind all of them, so that numbers stay when one is left. */
 export const conversationsOf = <A>(
   logs: ReadonlyArray<Log<A>>,
-  format: Format<A>,
+  format: EntryFormat<A>,
   { rows: all, skips, damaged }: Source,
 ): ReadonlyArray<StoredConversation> => {
   const found = logs.flatMap((one, at) => {
@@ -276,7 +279,7 @@ export const readerOf = <A>({
   logs,
   recognizes,
   ...format
-}: Format<A> & {
+}: EntryFormat<A> & {
   readonly recognizes: (source: Source) => boolean
   readonly logs: (source: Source) => Either.Either<ReadonlyArray<Log<A>>, Problem>
 }): Reader => ({

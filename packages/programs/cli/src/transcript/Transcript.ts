@@ -3,13 +3,13 @@
  */
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
-import type { Compaction } from "./Format.js"
+import type { Compaction } from "./EntryFormat.js"
 import type { LeftOut } from "./leftOut.js"
 import { type Format, formatNamed, type Found, foundIn } from "./readers.js"
 import { type Problem, readSource, type Source } from "./source.js"
 import { TranscriptError } from "./TranscriptError.js"
 
-export type { Compaction } from "./Format.js"
+export type { Compaction } from "./EntryFormat.js"
 export type { LeftOut } from "./leftOut.js"
 
 export { type Format, formats } from "./readers.js"

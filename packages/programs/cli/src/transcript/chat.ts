@@ -6,7 +6,7 @@ import { decodeMessage as decodeAnthropic, decodeMessages } from "@memfold/anthr
 import { decodeMessage as decodeOpenAI } from "@memfold/openai"
 import type { Message } from "@memfold/core"
 import { Either, Option } from "effect"
-import type { Format, Said } from "./Format.js"
+import type { EntryFormat, Said } from "./EntryFormat.js"
 import { readerOf } from "./Log.js"
 import { timeAt } from "./parts.js"
 import { isObject, type JsonObject, type Problem, type Row, rowsOf, type Source } from "./source.js"
@@ -59,7 +59,7 @@ const asAnthropic = (value: unknown): unknown => {
 export const decodeChat = (value: unknown) =>
   Either.map(decodeOpenAI(value), (message): readonly [Message.Message] => [message])
 
-const chat: Format<unknown> = { says: ([value]) => timed(value, decodeChat) }
+const chat: EntryFormat<unknown> = { says: ([value]) => timed(value, decodeChat) }
 
 export const openai = (recognizes: (source: Source) => boolean) =>
   readerOf<unknown>({ ...chat, recognizes, logs: logIn })

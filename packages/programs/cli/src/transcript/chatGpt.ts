@@ -10,7 +10,7 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import type { Log, Said } from "./Format.js"
+import type { Log, Said } from "./EntryFormat.js"
 import { groupedBy, readerOf, wholeLogs } from "./Log.js"
 import {
   allRecorded,

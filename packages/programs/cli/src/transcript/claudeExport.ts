@@ -10,7 +10,7 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import type { Said } from "./Format.js"
+import type { Said } from "./EntryFormat.js"
 import { readerOf, wholeLogs } from "./Log.js"
 import {
   allRecorded,

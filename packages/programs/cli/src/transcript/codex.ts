@@ -11,7 +11,7 @@
 import { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import type { Log, Said } from "./Format.js"
+import type { Log, Said } from "./EntryFormat.js"
 import { linesIn, readerOf } from "./Log.js"
 import { recorded, timeAt, usageOf } from "./parts.js"
 import { decodeItems, isItem, isOfAnswer } from "./responses.js"

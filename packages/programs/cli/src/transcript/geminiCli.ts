@@ -13,7 +13,7 @@ import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
 import { spokenIn } from "./leftOut.js"
-import type { Said } from "./Format.js"
+import type { Said } from "./EntryFormat.js"
 import { readerOf } from "./Log.js"
 import {
   allRecorded,

@@ -10,7 +10,7 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import type { Compacted, Said } from "./Format.js"
+import type { Compacted, Said } from "./EntryFormat.js"
 import { readerOf } from "./Log.js"
 import {
   allRecorded,

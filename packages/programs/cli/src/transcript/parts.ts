@@ -3,7 +3,7 @@ import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import { written } from "./Field.js"
 import { spokenIn } from "./leftOut.js"
-import type { Unreadable } from "./Format.js"
+import type { Unreadable } from "./EntryFormat.js"
 import { isObject, type JsonObject } from "./source.js"
 import { readTime, timeAllowed } from "./time.js"
 

@@ -8,7 +8,7 @@
 import type { Message } from "@memfold/core"
 import { Either, ParseResult, Schema } from "effect"
 import * as Field from "./Field.js"
-import type { Said, Unreadable } from "./Format.js"
+import type { Said, Unreadable } from "./EntryFormat.js"
 import { linesIn, readerOf } from "./Log.js"
 import { call, inlined, timeAt, unknown } from "./parts.js"
 import { isObject } from "./source.js"

@@ -6,7 +6,7 @@
 import { Message } from "@memfold/core"
 import { Either } from "effect"
 import * as Field from "./Field.js"
-import type { Said } from "./Format.js"
+import type { Said } from "./EntryFormat.js"
 import { readerOf, wholeLogs } from "./Log.js"
 import { argumentsOf, recorded, result, timeAt } from "./parts.js"
 import { isObject, type JsonObject, objectsOf, type Row } from "./source.js"

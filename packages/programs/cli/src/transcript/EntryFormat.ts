@@ -45,7 +45,7 @@ export interface Unreadable {
 export type Said = Either.Either<ReadonlyArray<Message.Message>, Unreadable>
 
 /** How the entries `A` of a format are read. A format whose conversations are lists of messages has only `says`. */
-export interface Format<A> {
+export interface EntryFormat<A> {
   /** What an entry is called in errors: by default, `message`. */
   readonly noun?: string
   readonly id?: (entry: A) => string | undefined
