@@ -1,7 +1,7 @@
 /** Problems as plain values, for programs that need none of their schemas. */
 
 /** The statuses of problems. */
-export const statuses = [400, 401, 403, 404, 409, 412, 413, 415, 429, 500, 503] as const
+export const statuses = [400, 401, 403, 404, 405, 409, 412, 413, 415, 429, 500, 503] as const
 
 /** The status of a problem. */
 export type Status = (typeof statuses)[number]

@@ -84,7 +84,7 @@ const sentence = (error: unknown): string =>
 /** What the errors of the platform say: their own texts quote the request, or are a page long. */
 const texts: Readonly<Record<string, (error: unknown) => string>> = {
   RequestError: () => "The body cannot be read",
-  RouteNotFound: () => "There is no such path, or it has no such method",
+  RouteNotFound: () => "There is no such path",
   HttpApiDecodeError: (error) => wrongIn((error as HttpApiError.HttpApiDecodeError).issues),
 }
 

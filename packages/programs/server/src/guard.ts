@@ -6,12 +6,12 @@ import { type HttpApp, HttpMethod, HttpRouter, HttpServerRequest, HttpServerResp
 import { toIncomingMessage } from "@effect/platform-node/NodeHttpServerRequest"
 import { Caller, type Problem, problem } from "@memfold/client/api"
 import { ambiguityIn } from "@memfold/proxy"
-import { Cause, Clock, Context, type Duration, Effect, Either } from "effect"
+import { Cause, Clock, Context, type Duration, Effect, Either, Predicate } from "effect"
 import { type Authorization, authorization } from "./authorization.js"
 import { type BodyLimits, bytesOf, textOf, withText } from "./body.js"
 import { failureFor, problemOf } from "./failure.js"
 import type { GroupLimit, MayBegin, Room } from "./limits.js"
-import { heeded, ownRoutes, type Route } from "./routes.js"
+import { heeded, methodsOf, ownRoutes, type Route } from "./routes.js"
 import { problemFor, type Served, tenantMemory } from "./TenantMemory.js"
 
 /** What the guard goes by. */
@@ -88,8 +88,19 @@ const isLong = (request: HttpServerRequest.HttpServerRequest): boolean =>
 /** The statuses of requests that are not to go on. */
 const closing: ReadonlySet<number> = new Set([403, 413, 503])
 
+/** What a request has failed with, and, if its path has other methods alone, which these are. */
+const refusalOf = (
+  error: unknown,
+  { method, url }: HttpServerRequest.HttpServerRequest,
+): { readonly problem: Problem; readonly allow?: string } => {
+  const methods = Predicate.isTagged(error, "RouteNotFound") ? methodsOf(withoutQuery(url)) : []
+  if (methods.length === 0 || methods.includes(method)) return { problem: problemOf(error) }
+  const allow = methods.join(", ")
+  return { problem: problem(405, "WrongMethod", `The path takes ${allow}; /docs has them`), allow }
+}
+
 const respond = (
-  given: Problem,
+  { problem: given, allow }: ReturnType<typeof refusalOf>,
   request: HttpServerRequest.HttpServerRequest,
   isForeign: boolean,
 ): HttpServerResponse.HttpServerResponse => {
@@ -100,6 +111,7 @@ const respond = (
     status,
     contentType: isForeign ? "application/json" : "application/problem+json",
     headers: {
+      ...(allow === undefined ? {} : { allow }),
       ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
       ...(closing.has(status) || isLong(request) ? { connection: "close" } : {}),
     },
@@ -225,9 +237,9 @@ export const guarded = <E, R>(
       Effect.catchAllCause((cause) => {
         if (Cause.isInterruptedOnly(cause)) return Effect.interrupt
         const error = Cause.squash(cause)
-        const problem = problemOf(error)
-        if (problem.status >= 500) facts = failureFor(error)
-        return Effect.succeed(respond(problem, request, isForeign))
+        const refusal = refusalOf(error, request)
+        if (refusal.problem.status >= 500) facts = failureFor(error)
+        return Effect.succeed(respond(refusal, request, isForeign))
       }),
     )
     const ms = (yield* Clock.currentTimeMillis) - start

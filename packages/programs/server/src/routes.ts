@@ -75,6 +75,18 @@ const tools = ["GET", "POST", "DELETE"].map((method): Route => ({
 /** The routes of the service itself. */
 export const ownRoutes: ReadonlyArray<Route> = [...declared(), ...pages, ...tools]
 
+const patterns = ownRoutes.map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+").replace("/*", "/.*")}$`),
+}))
+
+/** The methods that a path of the service has. */
+export const methodsOf = (path: string): ReadonlyArray<string> => {
+  const methods = patterns.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : []))
+  // The router answers it, too.
+  return methods.includes("GET") ? [...methods, "HEAD"] : methods
+}
+
 /** What goes on to an upstream may store what was asked and answered, and takes the headers of its API. */
 const proxied: Route = {
   method: "*",

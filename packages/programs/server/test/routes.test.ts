@@ -458,6 +458,26 @@ describe("L21: every route", () => {
     expect((await ask(`${url}/v1/sessions/chat`)).body).toMatchObject({ total: 2 })
   })
 
+  it("answers another method with those that its path has", async () => {
+    const { url } = await started({})
+    const own = rows.filter(({ isForeign }) => !isForeign)
+    for (const path of new Set(own.map((row) => row.path))) {
+      const has = own.flatMap((row) => (row.path === path ? [row.method] : []))
+      for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+        if (has.includes(method === "HEAD" ? "GET" : method)) continue
+        const asked = await fetch(url + path.replaceAll(/:\w+/g, "1"), { method })
+        const allowed = asked.headers.get("allow")?.split(", ")
+        expect([method, path, asked.status, allowed]).toEqual([
+          method,
+          path,
+          405,
+          has.includes("GET") ? [...has, "HEAD"] : has,
+        ])
+      }
+    }
+    expect((await fetch(`${url}/nowhere`, { method: "PUT" })).status).toBe(404)
+  })
+
   it("lets nobody send a body that it is not to read", async () => {
     const { url, mine, some, ids } = await spoken({ maxBody: 100_000 })
     for (const row of rows) {
