@@ -3,12 +3,12 @@
  * `@memfold/tokens-gpt` counts exactly for OpenAI's models.
  */
 import { Context } from "effect"
-import { estimate, estimateInSteps } from "./estimate/estimate.js"
+import { estimate, estimateInSteps } from "./estimate.js"
 import { isBound, type Message, type Part } from "./Message.js"
 import { sizeOf, textOf } from "./readItems.js"
 import { remembered } from "./remembered.js"
 
-export { byLine, estimate, growing } from "./estimate/estimate.js"
+export { byLine, estimate, growing } from "./estimate.js"
 
 /** Tokens that a provider's chat format adds to every message, for its role and separators. */
 export const messageOverhead = 4
