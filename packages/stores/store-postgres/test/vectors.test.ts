@@ -11,7 +11,7 @@ import * as Fakes from "@memfold/testing/fakes"
 import { lawSuite, vectorIndexLaws } from "@memfold/testing/vitest"
 import { RollingBuffer } from "@memfold/strategy-rolling-buffer"
 import { Effect, Layer, Logger } from "effect"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest"
 import { layerVectors, makeEmbedded, makeVectors } from "../src/index.js"
 import { newSchema } from "./support.js"
 
@@ -143,13 +143,13 @@ it("in a server: finds by meaning where it has the extension, and is refused in 
 })
 
 it("a role that may create tables in a schema has vectors there, without the right to create schemas", async () => {
-  await using own = await PGlite.create({ extensions: { vector } })
-  await own.exec(
-    "CREATE EXTENSION vector; CREATE ROLE ann; CREATE SCHEMA hers AUTHORIZATION ann; SET ROLE ann",
+  await pglite.exec(
+    "CREATE EXTENSION IF NOT EXISTS vector; CREATE ROLE ann; CREATE SCHEMA hers AUTHORIZATION ann; SET ROLE ann",
   )
+  onTestFinished(async () => void (await pglite.exec("RESET ROLE")))
   const place = (schema: string) =>
     Effect.runPromise(
-      Effect.scoped(Effect.flatMap(makeVectors({ database: own, schema }), (index) => index.place("s"))),
+      Effect.scoped(Effect.flatMap(makeVectors({ database: pglite, schema }), (index) => index.place("s"))),
     )
   expect(await place("hers")).toBe(null)
   await expect(place("another")).rejects.toThrow("the user may not do this")
