@@ -54,15 +54,16 @@ type RowData = ReadonlyMap<string, string>
 const byKey = (rows: ReadonlyArray<ProjectionRow>): RowData =>
   new Map(rows.map(({ key, data }) => [key, data]))
 
-/** Reads stored parts, one in a step; `null` if any is damaged, missing, or of another version of the terms. */
+/** Reads stored parts behind loaded ones, one in a step; `null` if any is damaged, missing, or of another version of the terms. */
 function* loadedParts(
   session: string,
   parts: ReadonlyArray<StoredPart>,
   rows: RowData,
   terms: ReadonlyArray<string>,
+  known: ReadonlyArray<LoadedPart>,
 ): Generator<undefined, ReadonlyArray<LoadedPart> | null> {
   const wanted = new Set(terms)
-  const loaded: Array<LoadedPart> = []
+  const loaded = [...known]
   for (const stored of parts) {
     const head = decodeHead(session, stored, rows.get(headKey(stored)))
     if (head === null) return null
@@ -92,6 +93,10 @@ function* wholePart(session: string, part: LoadedPart, rows: RowData): Steps<Par
   return { ...part, postings }
 }
 
+/** Whether a part that was loaded is this one. */
+const isPartOf = (loaded: LoadedPart | undefined, { version, batchId, buckets }: StoredPart): boolean =>
+  loaded?.stored.version === version && loaded.stored.batchId === batchId && loaded.stored.buckets === buckets
+
 const bucketsOf = ({ buckets }: StoredPart, terms: ReadonlyArray<string>): ReadonlySet<number> =>
   new Set(buckets === 0 ? [] : terms.map((term) => hashOf(term) % buckets))
 
@@ -118,10 +123,15 @@ export class StoredParts {
     private readonly largestPart: number,
   ) {}
 
-  /** The parts of a branch with the postings of some terms; `null` if they cannot be used. */
+  /**
+   * The parts of a branch with the postings of some terms; `null` if they cannot be used.
+   *
+   * @param known - what was loaded for these terms before, of a session that has not changed since: it is not read again
+   */
   load(
     { session, gaps }: Pick<Source, "session" | "gaps">,
     terms: ReadonlyArray<string>,
+    known: ReadonlyArray<LoadedPart> = [],
   ): Effect.Effect<LoadedIndex | null, LogError> {
     return Effect.flatMap(this.store.get(session, indexKind, { keys: [partsKey] }), ([listed]) => {
       const list = listIn(listed)
@@ -129,12 +139,15 @@ export class StoredParts {
       const parts = list.parts.filter(({ version }) => version < end)
       const others = list.parts.slice(parts.length)
       if (parts.length === 0) return Effect.succeed({ parts: [], others })
-      const keys = parts.flatMap((part) => [
+      const other = parts.findIndex((part, at) => !isPartOf(known[at], part))
+      const kept = other === -1 ? known.slice(0, parts.length) : known.slice(0, other)
+      const added = parts.slice(kept.length)
+      const keys = added.flatMap((part) => [
         headKey(part),
         ...[...bucketsOf(part, terms)].map((bucket) => bucketKey(part, bucket)),
       ])
       const loaded = Effect.flatMap(this.rowsOf(session, keys), (rows) =>
-        inSteps(() => loadedParts(session, parts, rows, terms)),
+        inSteps(() => loadedParts(session, added, rows, terms, kept)),
       )
       return Effect.map(loaded, (found) => (found === null ? null : { parts: found, others }))
     })

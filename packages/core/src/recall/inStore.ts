@@ -13,7 +13,7 @@ import type { IndexError, Lookup, Postings, Service, Source } from "./FullTextIn
 import { inProcess } from "./inProcess.js"
 import { Recent } from "./Recent.js"
 import { lookUp, nothing } from "./SessionIndex.js"
-import { startAfter, StoredParts } from "./StoredParts.js"
+import { type LoadedIndex, type LoadedPart, startAfter, StoredParts } from "./StoredParts.js"
 import { readOn, Tail } from "./Tail.js"
 
 /** How an index in a store is written. */
@@ -51,6 +51,9 @@ const placeNow = (
     return isSame && added.every(({ event }) => event._tag !== "MessageRedacted") ? now : null
   })
 
+const isAt = (one: LogPosition, other: LogPosition): boolean =>
+  one.version === other.version && one.batchId === other.batchId
+
 /** Asks for no terms, but to have whole parts written. */
 const wholeParts: Lookup = { terms: [], before: 0 }
 
@@ -66,10 +69,14 @@ const lookUpStored = (
     const taken = recent.take(session)
     let tail = taken.index
     let writes = true
+    let before: { readonly head: LogPosition; readonly parts: ReadonlyArray<LoadedPart> } | null = null
     for (let attempt = 0; attempt < mostAttempts;) {
       const head = yield* source.head
       if (head === null) return nothing
-      const loaded = yield* stored.load(source, lookup.terms)
+      // As long as nothing is appended or erased, the parts that were loaded are as they were.
+      const known: ReadonlyArray<LoadedPart> = before !== null && isAt(before.head, head) ? before.parts : []
+      const loaded: LoadedIndex | null = yield* stored.load(source, lookup.terms, known)
+      before = loaded === null ? null : { head, parts: loaded.parts }
       if (loaded === null) {
         attempt++
         yield* stored.drop(session)
