@@ -2,7 +2,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { memoryOver, pairs, said } from "@memfold/harness/engine"
-import { EventLog, FullTextIndex, InMemoryEventLog, Recall } from "../index.js"
+import { type EventLog, FullTextIndex, InMemoryEventLog, Recall } from "../index.js"
 
 it.scoped("a part that was loaded is not loaded again, however many more a search writes", () =>
   Effect.gen(function* () {
