@@ -263,8 +263,7 @@ describe("L19: every route that reads", () => {
   it("answers with a page that is bounded by its text, and has all page by page", async () => {
     const { url } = await started({ compaction: { mode: "off" }, mcp: mcpHandler })
     const ids: Ids = { session: "chat", conversation: "", response: "", item: "" }
-    // Long words: each takes the estimate of tokens as long as a short one.
-    const content = "internationalization ".repeat(2 ** 16 + 2 ** 14)
+    const content = "a word or so ".repeat(2 ** 17)
     const title = "t".repeat(1_000)
     for (let at = 0; at < 10; at++) {
       const body = { messages: { role: "user", content: `${at} ${content}` }, owner: "ann", title }
