@@ -17,8 +17,6 @@ import { create, CreateError, templates } from "./index.js"
 
 const here = fileURLToPath(new URL("..", import.meta.url))
 const program = (name: string) => join(here, "node_modules/.bin", name)
-/** What the program `tsx` gives to the Node that it starts: without it, each run is one process less. */
-const loader = ["--import", "tsx"]
 const tsc = createRequire(import.meta.url)
   .resolve("typescript/package.json")
   .replace("package.json", "bin/tsc")
@@ -49,7 +47,7 @@ const made = (template: string) => create(template, join(workspace, template, cr
 
 /** Runs a program to its end, with lines on its standard input; resolves with what it printed. */
 const run = async (folder: string, file: string, input = "") => {
-  const child = execFile(process.execPath, [...loader, file], { cwd: folder, env })
+  const child = execFile(program("tsx"), [file], { cwd: folder, env })
   let printed = ""
   child.stdout?.on("data", (text: string) => (printed += text))
   child.stderr?.on("data", (text: string) => (printed += text))
@@ -78,7 +76,7 @@ const end = async (child: ChildProcess) => {
 
 /** Starts a server, and waits for its address. */
 const started = async (folder: string, file: string, more: NodeJS.ProcessEnv = {}) => {
-  const child = start(folder, process.execPath, [...loader, file], more)
+  const child = start(folder, program("tsx"), [file], more)
   let errors = ""
   child.stderr.on("data", (text: string) => (errors += text))
   for await (const line of createInterface({ input: child.stdout })) {

@@ -1,16 +1,6 @@
 /** The tools of a conversation: appending to it, reading it, searching it. */
 import * as z from "zod"
-import {
-  count,
-  existing,
-  givenMessage,
-  message,
-  moment,
-  origin,
-  recalled,
-  session,
-  shownTime,
-} from "./schemas.js"
+import { count, existing, givenMessage, message, origin, recalled, session, shownTime } from "./schemas.js"
 import { type ToolMemory, tool } from "./tool.js"
 
 type GivenMessages = Parameters<ToolMemory["append"]>[1]
@@ -98,6 +88,14 @@ export const getContext = tool({
     }
   },
 })
+
+/** A time as a model writes it; a date is in UTC. */
+const moment = z
+  .string()
+  .refine(
+    (text) => !Number.isNaN(Date.parse(text)),
+    "it must be a date, such as 2026-05-01, or a date and time",
+  )
 
 export const searchMemory = tool({
   name: "search_memory",

@@ -1,7 +1,12 @@
 /** The tool of facts: what is known of a session's user, and when it was true. */
 import * as z from "zod"
-import { count, existing, moment, origin, session, shownTime } from "./schemas.js"
+import { count, existing, origin, session, shownTime } from "./schemas.js"
 import { tool } from "./tool.js"
+
+const time = z.union(
+  [z.iso.datetime({ offset: true }), z.iso.date()],
+  "it must be a date, such as 2025-01-31, or a date and time with its offset",
+)
 
 export const knownFacts = tool({
   name: "known_facts",
@@ -11,7 +16,7 @@ export const knownFacts = tool({
   changes: "nothing",
   input: z.strictObject({
     session,
-    at: moment.optional().describe("What was true at this time, such as 2025-01-31"),
+    at: time.optional().describe("What was true at this time, such as 2025-01-31"),
     always: z.boolean().optional().describe("Also what is no longer true"),
     as_of_version: count.optional().describe("As it was known at this version of the session"),
   }),

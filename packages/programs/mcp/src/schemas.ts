@@ -12,14 +12,6 @@ export const count = z.int().min(0)
 /** The most tokens that a call recalls. */
 export const recalled = (least: number) => z.int().min(least).max(100_000)
 
-/** A time as a model writes it; a date is in UTC. */
-export const moment = z
-  .string()
-  .refine(
-    (text) => !Number.isNaN(Date.parse(text)),
-    "it must be a date, such as 2026-05-01, or a date and time",
-  )
-
 /** Who stands behind words. */
 export const origin = z
   .enum(["system", "user", "assistant", "tool", "retrieved", "external"])
