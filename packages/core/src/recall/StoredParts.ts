@@ -1,5 +1,5 @@
 /** The parts of full-text indexes in a store: reading them for the terms of a search, and writing a tail as one more part. */
-import { Effect } from "effect"
+import { Array, Effect } from "effect"
 import { batchIdOf, eventId } from "../event/EventCodec.js"
 import type { LogError, LogPosition, ProjectionRow, Projections } from "@memfold/log/EventLog"
 import { breather, inSteps, type Steps } from "@memfold/log/breathe"
@@ -93,9 +93,8 @@ function* wholePart(session: string, part: LoadedPart, rows: RowData): Steps<Par
   return { ...part, postings }
 }
 
-/** Whether a part that was loaded is this one. */
-const isPartOf = (loaded: LoadedPart | undefined, { version, batchId, buckets }: StoredPart): boolean =>
-  loaded?.stored.version === version && loaded.stored.batchId === batchId && loaded.stored.buckets === buckets
+const isSame = (one: StoredPart, other: StoredPart | undefined): boolean =>
+  one.version === other?.version && one.batchId === other.batchId && one.buckets === other.buckets
 
 const bucketsOf = ({ buckets }: StoredPart, terms: ReadonlyArray<string>): ReadonlySet<number> =>
   new Set(buckets === 0 ? [] : terms.map((term) => hashOf(term) % buckets))
@@ -139,8 +138,7 @@ export class StoredParts {
       const parts = list.parts.filter(({ version }) => version < end)
       const others = list.parts.slice(parts.length)
       if (parts.length === 0) return Effect.succeed({ parts: [], others })
-      const other = parts.findIndex((part, at) => !isPartOf(known[at], part))
-      const kept = other === -1 ? known.slice(0, parts.length) : known.slice(0, other)
+      const kept = Array.takeWhile(known, ({ stored }, at) => isSame(stored, parts[at]))
       const added = parts.slice(kept.length)
       const keys = added.flatMap((part) => [
         headKey(part),
