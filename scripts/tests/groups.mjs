@@ -33,6 +33,7 @@ export const groups = [
     files: [
       "packages/tests/testing/test/mutants/mutants.test.ts",
       "packages/stores/store-libsql/test/laws.test.ts",
+      "packages/stores/sharded/test/postgresLaws.test.ts",
       "packages/stores/worker-{cluster,pg-boss}/test/worker.test.ts",
       "packages/programs/cli/test/accidents.test.ts",
     ],
