@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { bundled } from "@memfold/harness/children"
 import { often } from "@memfold/harness/depth"
 import { servers } from "@memfold/harness/redisServers"
-import { checkTogether, together } from "@memfold/harness/together"
+import { checkTogether, together, writers } from "@memfold/harness/together"
 import type { Options } from "../src/index.js"
 import { tenant, withLog } from "./support.js"
 
@@ -16,7 +16,7 @@ const append = async (options: Options, count: number) => {
   expect(conflicts).toBeGreaterThan(0)
 }
 
-describe("8 processes append to one session", () => {
+describe(`${writers} processes append to one session`, () => {
   it(`of a server with appendfsync always, ${often(15, 1_000)} records each`, async () => {
     const { url } = await server({ config: ["appendonly yes", "appendfsync always"] })
     await append({ url, prefix: tenant(), require: "fsync" }, often(15, 1_000))

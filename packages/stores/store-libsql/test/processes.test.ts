@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from "vitest"
 import { bundled, start } from "@memfold/harness/children"
 import { all } from "@memfold/harness/crowd"
 import { often } from "@memfold/harness/depth"
-import { checkTogether, together } from "@memfold/harness/together"
+import { checkTogether, together, writers } from "@memfold/harness/together"
 import { libsqlServers, type Server } from "@memfold/harness/libsqlServers"
 import { withLog } from "./support.js"
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const count = often(20, 500)
 
-it(`8 processes append to one session, ${count} records each`, async () => {
+it(`${writers} processes append to one session, ${count} records each`, async () => {
   const options = { url: one.url }
   const conflicts = await together(script("writer"), options, count)
   await withLog(options, (log) => checkTogether(log, count))

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { bundled } from "@memfold/harness/children"
 import { often } from "@memfold/harness/depth"
 import { type Bouncer, type Postgres, postgresServers } from "@memfold/harness/postgresServers"
-import { checkTogether, together } from "@memfold/harness/together"
+import { checkTogether, together, writers } from "@memfold/harness/together"
 import { newSchema, withLog } from "./support.js"
 
 const script = bundled(new URL("children/", import.meta.url), ["writer"])
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const count = often(15, 1_000)
 
-describe("8 processes append to one session", () => {
+describe(`${writers} processes append to one session`, () => {
   it.each([
     ["directly", () => one.url],
     ["through a PgBouncer in transaction mode", () => pooled.url],

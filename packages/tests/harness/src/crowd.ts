@@ -53,7 +53,8 @@ export const crowd = (
               errors++
             }
           }
-          yield* Effect.yieldNow()
+          // Without a pause, the writers would keep the processor from whatever is to happen to them.
+          yield* Effect.sleep("5 millis")
         }
       })
     const fibers = yield* Effect.forEach(sessions, (session) => Effect.forkScoped(write(session)))
@@ -76,12 +77,13 @@ export const found = (log: EventLog.Service, { acknowledged }: Crowd) =>
       const batches = list
         .filter(({ batchId }, at) => batchId !== list[at - 1]?.batchId)
         .map(({ batchId }) => batchId)
+      const there = new Set(batches)
       const numbers = batches.map((commit) => Number(commit.split("-").at(-1)))
       const whole =
         list.filter(({ data }) => (JSON.parse(data) as { n: number }).n % 4 === 3).length % 3 === 0
       return {
-        lost: sum.lost + commits.filter((commit) => !batches.includes(commit)).length,
-        double: sum.double + batches.length - new Set(batches).size,
+        lost: sum.lost + commits.filter((commit) => !there.has(commit)).length,
+        double: sum.double + batches.length - there.size,
         disorder:
           sum.disorder +
           (whole ? 0 : 1) +

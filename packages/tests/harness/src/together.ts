@@ -3,10 +3,15 @@ import { EventLog } from "@memfold/core"
 import { Effect, Stream } from "effect"
 import { expect } from "vitest"
 import { start } from "./children.js"
+import { often } from "./depth.js"
 
-const processes = ["a", "b", "c", "d", "e", "f", "g", "h"]
+/** The names of the processes. */
+const processes = ["a", "b", "c", "d", "e", "f", "g", "h"].slice(0, often(4, 8))
 
-/** Lets 8 processes of a script that calls `write` append so many records each. Answers with the number of conflicts. */
+/** How many processes append. */
+export const writers = processes.length
+
+/** Lets processes of a script that calls `write` append so many records each. Answers with the number of conflicts. */
 export const together = async (script: string, options: unknown, count: number): Promise<number> => {
   const running = processes.map((name) => start(script, JSON.stringify(options), name, String(count)))
   for (const child of running) expect(await child.line()).toBe("ready")
