@@ -27,9 +27,24 @@ export type { UnsupportedSection } from "@memfold/codec"
 export { loading, MissingPackage, optional } from "./MissingPackage.js"
 export { byName, type Known, type Suggested, UnknownName } from "./names.js"
 export type { OpenStore, StoreError, StoreOptions } from "./OpenStore.js"
-export { type OpenQueue, type QueueError, queueOf, type QueueOptions, type QueueUrl } from "./queues.js"
+export {
+  type OpenQueue,
+  type QueueError,
+  queueForms,
+  queueOf,
+  type QueueOptions,
+  type QueueUrl,
+} from "./queues.js"
 export { projectionsOf } from "./projectionsOf.js"
-export { sqliteFile, storeLayer, storeOf, type StoreForm, type StoreUrl, withoutSecrets } from "./stores.js"
+export {
+  sqliteFile,
+  storeForms,
+  storeLayer,
+  storeOf,
+  type StoreForm,
+  type StoreUrl,
+  withoutSecrets,
+} from "./stores.js"
 export {
   type AnyStrategy,
   defaultStrategy,

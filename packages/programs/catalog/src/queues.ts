@@ -40,8 +40,8 @@ export type LoadQueue = () => Promise<QueuePackage>
 
 const schemes: ReadonlyMap<string, LoadQueue> = new Map(queues)
 
-/** The forms of URLs, for messages. */
-const allowed = [
+/** The forms of the URL of a queue, for messages and help. */
+export const queueForms: ReadonlyArray<string> = [
   "redis://HOST",
   "postgres://HOST/DATABASE",
   "cluster:postgres://HOST/DATABASE",
@@ -62,7 +62,7 @@ export const queueOf = (url: string, options: QueueOptions = {}): Either.Either<
       new UnknownName({
         kind: "queue",
         given: unknownUrl(url),
-        allowed,
+        allowed: queueForms,
         guess: guessedUrl(url, schemes.keys()),
       }),
     )

@@ -1,6 +1,6 @@
 /**
- * Stores by URL: `memory:`, `sqlite:PATH` or `sqlite:PATH?synchronous=normal`, `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`, and
- * `libsql://HOST?authToken=TOKEN`.
+ * Stores by URL: `memory:`, `sqlite:PATH` or `sqlite:PATH?synchronous=normal`, `redis://HOST` (`rediss://HOST` for TLS), `postgres://HOST/DATABASE`,
+ * `libsql://HOST?authToken=TOKEN`, and `sealed:FOLDER,URL` for one of these with the keys of a folder.
  */
 import { EventLog, InMemoryEventLog, OptionGroup } from "@memfold/core"
 import { Effect, Either, Layer } from "effect"
@@ -51,8 +51,8 @@ const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ...(seal === null ? [] : [["sealed", sealedBy(seal)] as const]),
 ])
 
-/** The forms of a URL; where the packages of servers cannot run, only `memory:`. */
-const allowed = [
+/** The forms of the URL of a store, for messages and help; where the packages of servers cannot run, only `memory:`. */
+export const storeForms: ReadonlyArray<string> = [
   "memory:",
   ...(servers.length === 0
     ? []
@@ -121,7 +121,9 @@ export const storeOf = (url: string, options: StoreOptions = {}): Either.Either<
     )
   const complete = path !== undefined && file !== "" && (scheme === "memory") === (path === "")
   return open === undefined || !complete
-    ? Either.left(new UnknownName({ kind: "store", given: unknownUrl(url), allowed, guess: guessed(url) }))
+    ? Either.left(
+        new UnknownName({ kind: "store", given: unknownUrl(url), allowed: storeForms, guess: guessed(url) }),
+      )
     : Either.right(open(file ?? path, { ...options, ...durabilityOf(url) }, url))
 }
 

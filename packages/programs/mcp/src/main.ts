@@ -1,6 +1,6 @@
 /** The command `memfold-mcp`: opens a store and serves it. Standard output carries the protocol, and nothing else. */
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
-import { createMemory, type CreateOptions, defaultStrategy } from "memfold"
+import { createMemory, type CreateOptions, defaultStrategy, storeForms } from "memfold"
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { nameOf } from "./failure.js"
@@ -11,7 +11,8 @@ const help = `memfold-mcp STORE [options]
 
 Serves the conversations of a store to MCP clients, over stdio.
 
-  STORE              sqlite:PATH, redis://HOST, rediss://HOST, postgres://HOST/DATABASE, or memory: (lost at the end)
+  STORE              ${storeForms.join(", ")};
+                     memory: is lost at the end
   --strategy NAME    when to compact, and what stays: ${defaultStrategy} (default), rounds, …
   --guard KINDS      what is left out before anything is stored, by @memfold/guard: secrets,cards,ibans,emails,phones
   --read-only        only the tools that change nothing

@@ -7,6 +7,7 @@ export { nativeCompaction as openaiCompaction } from "@memfold/openai"
 export { createMemory } from "./createMemory.js"
 export {
   defaultStrategy,
+  storeForms,
   summarizerInContext,
   type SummarizerInContextOptions,
   type AskModel,

@@ -1,8 +1,9 @@
 /** The tables of options in the READMEs say what the options say. `npx vitest run packages/programs/memfold/test/optionTables.test.ts -u` writes them. */
-import { strategies } from "@memfold/catalog"
+import { queueForms, storeForms, strategies } from "@memfold/catalog"
 import { Memory, OptionGroup } from "@memfold/core"
 import { optionGroup as layersOptions } from "@memfold/layers"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 
@@ -69,4 +70,35 @@ it.each([
 ])("the table of options of %s", async (folder, rows) => {
   const path = fileURLToPath(new URL(`../../../${folder}/README.md`, import.meta.url))
   await expect(withTable(readFileSync(path, "utf8"), rows)).toMatchFileSnapshot(path)
+})
+
+const root = fileURLToPath(new URL("../../../..", import.meta.url))
+
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (!entry.isDirectory()) return [path]
+    return /^(node_modules|dist|\..*)$/u.test(entry.name) ? [] : filesIn(path)
+  })
+
+/** The paragraphs of all sources and documents: a row of a table is one, and a list in a declaration. */
+const paragraphs = [...filesIn("packages"), ...filesIn("docs"), "README.md"]
+  .filter((path) => /\.md$|\/src\/.*\.tsx?$/u.test(path) && !/CHANGELOG\.md$|\.test\.tsx?$/u.test(path))
+  .flatMap((path) =>
+    readFileSync(join(root, path), "utf8")
+      .split(path.endsWith(".md") ? "\n" : /\n *\*?\/?\n/u)
+      .map((text) => ({ path, text })),
+  )
+
+it.each([
+  ["stores", ["sqlite:PATH", "redis://HOST"], storeForms],
+  ["queues", ["redis://HOST", "worker-bullmq"], queueForms],
+] as const)("who lists the %s lists all of them", (_what, signs, forms) => {
+  const lists = paragraphs.filter(({ text }) => signs.every((sign) => text.includes(sign)))
+  expect(lists.length).toBeGreaterThan(1)
+  expect(
+    lists.flatMap(({ path, text }) =>
+      forms.filter((form) => !text.includes(form)).map((form) => `${path} misses ${form}`),
+    ),
+  ).toEqual([])
 })

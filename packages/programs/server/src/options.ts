@@ -1,5 +1,5 @@
 /** How the service is set, and the checks of that. */
-import type { GivenSummarizer, StoreUrl, StrategyName } from "@memfold/catalog"
+import { type GivenSummarizer, storeForms, type StoreUrl, type StrategyName } from "@memfold/catalog"
 import { type EventLog, type Guard, Memory, OptionGroup } from "@memfold/core"
 import * as Layers from "@memfold/layers"
 import { Duration, Layer, Predicate, Schema } from "effect"
@@ -144,7 +144,7 @@ const Bool = option(Schema.Boolean, "true or false")
 export const serveOptions = {
   store: option(
     Schema.Union(Schema.String, checkedBy<Layer.Layer<never>>(Layer.isLayer)),
-    "memory:, sqlite:PATH, redis://HOST, postgres://HOST/DATABASE, or a layer",
+    `${storeForms.join(", ")}, or a layer`,
   ),
   port: numberOf({ from: 0, to: 65_535 }),
   host: option(Schema.String, "an address of this machine, such as 127.0.0.1"),

@@ -75,7 +75,7 @@ const summary = options.optionalText(
 const store = options
   .storeText(
     "store",
-    "The store to write to: the path of a SQLite file, redis://HOST or postgres://HOST/DATABASE. With memory: (the default) the import is only checked.",
+    "The store to write to, as --store of other commands. With memory: (the default) the import is only checked.",
   )
   .pipe(Options.withDefault("memory:"))
 

@@ -10,6 +10,7 @@ import {
   ignoredSettings,
   loading,
   optional,
+  storeForms,
   storeLayer,
   type StoreOptions,
   strategies,
@@ -113,7 +114,7 @@ export const json = flag("json", "Print JSON Lines instead of text.")
 /** A path stands for a SQLite file; a word that is the scheme of a store is none. */
 const storeNamed = (given: string): string =>
   (given.includes(":") && !/^[a-z]:[\\/]/iu.test(given)) ||
-  /^(memory|sqlite|rediss?|postgres(ql)?|libsql)$/u.test(given)
+  /^(memory|sqlite|rediss?|postgres(ql)?|libsql|sealed|sharded)$/u.test(given)
     ? given
     : `sqlite:${given}`
 
@@ -121,9 +122,12 @@ const storeNamed = (given: string): string =>
 export const storeText = (name: string, about: string): Options.Options<string> =>
   Options.map(text(name, "URL", about), storeNamed)
 
+/** The form of a store over the shards of a file, which the command line has beside the shipped ones. */
+const shardsForm = "sharded:FILE"
+
 export const store = storeText(
   "store",
-  "The store: the path of a SQLite file, memory:, redis://HOST, postgres://HOST/DATABASE, or sharded:FILE.",
+  `The store: the path of a SQLite file, or ${[...storeForms, shardsForm].join(", ")}.`,
 )
 
 export const archive = optionalText(
@@ -322,7 +326,7 @@ export const openStore = (
   const file = shardsFileOf(url)
   if (file !== null) return Effect.map(shardsIn("--store", file), (layer) => waitedFor(url, layer))
   return Either.mapBoth(storeLayer(url, { retryFor: "3 seconds", ...options }), {
-    onLeft: (error) => new UnknownName({ ...error, allowed: [...error.allowed, "sharded:FILE"] }),
+    onLeft: (error) => new UnknownName({ ...error, allowed: [...error.allowed, shardsForm] }),
     // What the commands do with it is print it.
     onRight: (layer) =>
       Layer.mapError(waitedFor(url, layer), (error) =>

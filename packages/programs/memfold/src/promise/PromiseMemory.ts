@@ -120,7 +120,8 @@ export interface CreateOptions<
 > extends Omit<Memory.Options, "strategy" | "wording" | "compaction" | "shadow" | "indexAhead"> {
   /**
    * Where sessions are stored: `memory:` (lost when the process ends), `sqlite:PATH`, `redis://HOST`, `rediss://HOST`
-   * (TLS), `postgres://HOST/DATABASE`, or an event log layer of your own.
+   * (TLS), `postgres://HOST/DATABASE`, `libsql://HOST` (install `@memfold/store-libsql`), `sealed:FOLDER,URL` for one of
+   * them with the keys of a folder (`@memfold/sealed`), or an event log layer of your own.
    */
   readonly store: StoreUrl | Layer.Layer<EventLog.EventLog, EventLog.LogError>
   /**

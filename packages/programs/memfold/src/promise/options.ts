@@ -5,6 +5,8 @@ import { Effect, Either, Layer, Predicate, Schema } from "effect"
 import {
   codecs,
   type FormatOptions,
+  queueForms,
+  storeForms,
   strategyNamed,
   unknownSettings,
   wrongSummarizer,
@@ -79,11 +81,8 @@ const recallOptions = {
 
 /** The options, and what each must be. Any other name is a typing mistake. */
 const createOptions = {
-  store: option(
-    orLayer(Schema.String),
-    "memory:, sqlite:PATH, redis://HOST, postgres://HOST/DATABASE, or a layer",
-  ),
-  queue: option(orLayer(Schema.String), "redis://HOST, postgres://HOST/DATABASE, or a layer"),
+  store: option(orLayer(Schema.String), `${storeForms.join(", ")}, or a layer`),
+  queue: option(orLayer(Schema.String), `${queueForms.join(", ")}, or a layer`),
   strategy: namedStrategy,
   // A mistyped setting, and a summarizer, are checked below.
   settings: Schema.Unknown,
