@@ -1,8 +1,40 @@
 /** Archives by name: a folder, or `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`. */
-import { Effect } from "effect"
+import { Effect, Either, Option } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 import { folderArchive } from "./folder.js"
-import { s3Archive } from "./s3.js"
+import { s3Archive, type S3Options } from "./s3.js"
+
+const anArchive = "an archive is a folder, or s3://BUCKET/PREFIX"
+const aBucket = "a bucket is s3://BUCKET/PREFIX, with ?endpoint=URL and &region=NAME where it is not on AWS"
+
+/** The text of a part of a URL; `undefined` if its percent signs encode nothing. */
+const decoded = Option.liftThrowable(decodeURIComponent)
+
+/** The options of a bucket by its URL, or what is wrong with the URL. */
+const bucketOf = (place: string): Either.Either<S3Options, string> => {
+  if (!URL.canParse(place)) return Either.left(aBucket)
+  const { protocol, username, password, hostname, port, pathname, searchParams, hash } = new URL(place)
+  if (protocol !== "s3:") return Either.left(anArchive)
+  if (username !== "" || password !== "")
+    return Either.left(
+      "the URL of a bucket has no credentials; the SDK of AWS finds them, such as in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    )
+  const { endpoint, region, ...others } = Object.fromEntries(searchParams)
+  const [bucket, prefix] = [decoded(hostname), decoded(pathname.replace(/^\/+|\/+$/gu, ""))]
+  return Option.isNone(bucket) ||
+    Option.isNone(prefix) ||
+    bucket.value === "" ||
+    port !== "" ||
+    hash !== "" ||
+    Object.keys(others).length > 0
+    ? Either.left(aBucket)
+    : Either.right({
+        bucket: bucket.value,
+        prefix: prefix.value,
+        ...(endpoint === undefined ? {} : { endpoint }),
+        ...(region === undefined ? {} : { region }),
+      })
+}
 
 /**
  * Opens the archive of a name.
@@ -12,7 +44,7 @@ import { s3Archive } from "./s3.js"
  * @example
  * ```ts
  * import { openArchive } from "@memfold/archive"
- * import { Effect } from "effect"
+ * import { Effect, Either, Option } from "effect"
  *
  * const { name } = await Effect.runPromise(openArchive("./cold"))
  * console.log(name)
@@ -20,27 +52,12 @@ import { s3Archive } from "./s3.js"
  */
 export const openArchive = (place: string): Effect.Effect<Archive, ArchiveError> => {
   const refuse = (reason: string) => new ArchiveError({ operation: "open", about: null, reason })
-  if (!/^[a-z0-9]+:\/\//u.test(place))
-    return place.trim() === ""
-      ? refuse("an archive is a folder, or s3://BUCKET/PREFIX")
-      : Effect.succeed(folderArchive(place))
-  if (!place.startsWith("s3://")) return refuse("an archive is a folder, or s3://BUCKET/PREFIX")
-  const { hostname: bucket, pathname, searchParams } = new URL(place)
-  const unknown = [...searchParams.keys()].find((name) => name !== "endpoint" && name !== "region")
-  if (bucket === "" || unknown !== undefined)
-    return refuse(
-      "a bucket is s3://BUCKET/PREFIX, with ?endpoint=URL and &region=NAME where it is not on AWS",
-    )
-  const [endpoint, region] = [searchParams.get("endpoint"), searchParams.get("region")]
-  return Effect.tryPromise({
-    try: () =>
-      s3Archive({
-        bucket,
-        prefix: pathname.replace(/^\/+|\/+$/gu, ""),
-        ...(endpoint === null ? {} : { endpoint }),
-        ...(region === null ? {} : { region }),
-      }),
-    catch: (error) =>
-      error instanceof ArchiveError ? error : refuse("the address of the bucket is not valid"),
-  })
+  if (place.trim() === "") return refuse(anArchive)
+  if (!/^[a-z][a-z0-9+.-]*:\/\//iu.test(place)) return Effect.succeed(folderArchive(place))
+  return Effect.flatMap(Effect.mapError(bucketOf(place), refuse), (options) =>
+    Effect.tryPromise({
+      try: () => s3Archive(options),
+      catch: (error) => (error instanceof ArchiveError ? error : refuse(aBucket)),
+    }),
+  )
 }

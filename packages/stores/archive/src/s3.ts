@@ -1,6 +1,6 @@
 /** An archive in a bucket of S3, or of a server that speaks its protocol. */
 import type * as Sdk from "@aws-sdk/client-s3"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 
 /** Where the bucket is. Credentials and regions are found as by any program of AWS: environment, profile, role of the machine. */
@@ -16,6 +16,29 @@ export interface S3Options {
   readonly timeout?: Duration.DurationInput
   /** Further settings of the client, as `S3ClientConfig` of the SDK has them. The type is not named: the SDK need not be installed. */
   readonly client?: object
+}
+
+/** What is wrong with the options; `undefined` if nothing is. */
+const wrongOptions = ({
+  bucket,
+  prefix,
+  region,
+  endpoint,
+  timeout,
+}: Partial<S3Options>): string | undefined => {
+  const isText = (given: unknown) => typeof given === "string" && given.trim() !== ""
+  if (!isText(bucket)) return 'it needs the name of a bucket, such as { bucket: "chats" }'
+  if (prefix !== undefined && (typeof prefix !== "string" || /^\/|\/$/u.test(prefix)))
+    return "`prefix` is a text that does not begin or end with a /"
+  if (region !== undefined && !isText(region)) return "`region` is the name of a region, such as eu-central-1"
+  if (
+    endpoint !== undefined &&
+    !(isText(endpoint) && /^https?:\/\//u.test(endpoint) && URL.canParse(endpoint))
+  )
+    return "`endpoint` is the URL of a server, such as https://minio.example.com"
+  return timeout === undefined || Option.isSome(Duration.decodeUnknown(timeout))
+    ? undefined
+    : "`timeout` is a duration, such as 5 seconds"
 }
 
 /** How an error of the SDK names itself. Its message may quote a key that is a secret. */
@@ -37,14 +60,12 @@ const optional = <Package>(name: string): Promise<Package> =>
  * console.log(archive.name)
  * ```
  *
- * @throws ArchiveError: no bucket is named, or the package is not installed
+ * @throws ArchiveError: no bucket is named, another option is wrong, or the package is not installed
  */
 export const s3Archive = async (options: S3Options): Promise<Archive> => {
-  const { bucket, prefix, region, endpoint, timeout = "5 seconds", client } = options ?? {}
-  if (typeof bucket !== "string" || bucket === "") {
-    const reason = 'it needs the name of a bucket, such as { bucket: "chats" }'
-    throw new ArchiveError({ operation: "open", about: null, reason })
-  }
+  const wrong = wrongOptions(options ?? {})
+  if (wrong !== undefined) throw new ArchiveError({ operation: "open", about: null, reason: wrong })
+  const { bucket, prefix, region, endpoint, timeout = "5 seconds", client } = options
   const sdk = await optional<typeof Sdk>("@aws-sdk/client-s3").catch(() => {
     const reason = "a bucket needs a package of its own; install it: npm install @aws-sdk/client-s3"
     throw new ArchiveError({ operation: "open", about: null, reason })

@@ -27,17 +27,45 @@ const archives: ReadonlyArray<readonly [name: string, open: () => Promise<Archiv
   ["a bucket", () => bucket.archive()],
 ]
 
-it.effect("a bucket has a name", () =>
-  Effect.gen(function* () {
-    for (const wrong of [undefined, {}, { bucket: 5 }, { buckt: "chats" }]) {
-      const refused = yield* Effect.flip(Effect.tryPromise(() => s3Archive(wrong as never)))
-      expect(refused.cause).toMatchObject({
-        _tag: "ArchiveError",
-        message: expect.stringContaining("name of a bucket"),
-      })
-    }
-  }),
-)
+it.each([
+  ["name of a bucket", [undefined, {}, { bucket: 5 }, { bucket: " " }, { buckt: "chats" }]],
+  [
+    "`prefix`",
+    [
+      { bucket: "b", prefix: "cold/" },
+      { bucket: "b", prefix: "/cold" },
+      { bucket: "b", prefix: 5 },
+    ],
+  ],
+  [
+    "`region`",
+    [
+      { bucket: "b", region: "" },
+      { bucket: "b", region: null },
+    ],
+  ],
+  [
+    "`endpoint`",
+    [
+      { bucket: "b", endpoint: "minio" },
+      { bucket: "b", endpoint: "ftp://minio" },
+      { bucket: "b", endpoint: "http://" },
+    ],
+  ],
+  [
+    "`timeout`",
+    [
+      { bucket: "b", timeout: "soon" },
+      { bucket: "b", timeout: {} },
+    ],
+  ],
+])("wrong options of a bucket are refused by name: %s", async (named, all) => {
+  for (const wrong of all)
+    await expect(s3Archive(wrong as never)).rejects.toMatchObject({
+      _tag: "ArchiveError",
+      message: expect.stringContaining(named),
+    })
+})
 
 it.effect("what memfold keeps for itself stays in the store, since nobody brings it back", () =>
   Effect.gen(function* () {
@@ -328,9 +356,35 @@ describe("a place", () => {
     await Effect.runPromise(opened.put("ab/cd.jsonl.gz", new Uint8Array([1])))
     expect(statSync(join(place, "ab", "cd.jsonl.gz")).mode & 0o777).toBe(0o600)
     expect(await Effect.runPromise(opened.list)).toEqual(["ab/cd.jsonl.gz"])
-    for (const wrong of ["", "ftp://host/x", "s3://", "s3://chats?endpoint=http://x&key=1"])
-      expect(Either.isLeft(await Effect.runPromise(Effect.either(openArchive(wrong))))).toBe(true)
     expect((await Effect.runPromise(openArchive(bucket.url))).name).toBe("s3://chats/cold")
+    for (const same of ["s3://chats/k%C3%BChl", "S3://chats/kühl/"])
+      expect((await Effect.runPromise(openArchive(same))).name).toBe("s3://chats/kühl")
+  })
+
+  it.each([
+    ["a folder, or s3://", ["", " ", "ftp://host/x", "file:///cold", "GS://chats"]],
+    [
+      "s3://BUCKET/PREFIX, with",
+      [
+        "s3://",
+        "s3:///x",
+        "s3://[x/",
+        "s3://b:x/y",
+        "s3://b:1/y",
+        "s3://b/%",
+        "s3://b#x",
+        "s3://chats?endpoint=http://x&key=1",
+      ],
+    ],
+    ["AWS_ACCESS_KEY_ID", ["s3://key:secret@chats/cold", "s3://key@chats"]],
+    ["`region`", ["s3://chats?region="]],
+    ["`endpoint`", ["s3://chats?endpoint=", "s3://chats?endpoint=minio"]],
+  ])("is refused that is none, with what to do: %s", async (named, all) => {
+    for (const wrong of all) {
+      const refused = await Effect.runPromise(Effect.flip(openArchive(wrong)))
+      expect(refused.message).toContain(named)
+      expect(refused.message).not.toContain("secret")
+    }
   })
 
   it("that is a bucket takes what is signed with its secret, and nothing else", async () => {
