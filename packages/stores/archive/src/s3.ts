@@ -41,9 +41,20 @@ const wrongOptions = ({
     : "`timeout` is a duration, such as 5 seconds"
 }
 
-/** How an error of the SDK names itself. Its message may quote a key that is a secret. */
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? `the bucket answered ${error.name}` : "the bucket gave no answer"
+/** Why a request failed. A message of the SDK may quote a key that is a secret. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return "the bucket gave no answer"
+  const { name, message, code, $metadata } = error as Error & {
+    readonly code?: unknown
+    readonly $metadata?: { readonly httpStatusCode?: number }
+  }
+  if ($metadata?.httpStatusCode !== undefined) return `the bucket answered ${name}`
+  if (name === "CredentialsProviderError")
+    return "the SDK of AWS finds no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+  if (message.startsWith("Region "))
+    return "the bucket needs the name of its region: `region`, ?region=NAME in a URL, or AWS_REGION"
+  return `the bucket cannot be reached (${typeof code === "string" ? code : name})`
+}
 
 /** Imports a package that only some install: a bundler cannot see its name, and so does not look for it. */
 const optional = <Package>(name: string): Promise<Package> =>

@@ -1,5 +1,6 @@
 /** Sessions that leave the store and come back, whatever ends in between. */
 import { describe, expect, it } from "@effect/vitest"
+import { onTestFinished, vi } from "vitest"
 import { EventLog, InMemoryEventLog, Message, Repair, Verify } from "@memfold/core"
 import { said } from "@memfold/harness/engine"
 import { withRecords } from "@memfold/harness/logs"
@@ -448,4 +449,29 @@ describe("a process without the archive", () => {
       expect((yield* linesOf(log, "s")).slice(0, before.length)).toEqual(before)
     }),
   )
+
+  it("that is a bucket says why nothing comes of a request that had no answer", async () => {
+    vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true")
+    for (const name of ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]) vi.stubEnv(name, "/dev/null")
+    for (const name of [
+      "AWS_ACCESS_KEY_ID",
+      "AWS_SECRET_ACCESS_KEY",
+      "AWS_PROFILE",
+      "AWS_REGION",
+      "AWS_DEFAULT_REGION",
+    ])
+      vi.stubEnv(name, undefined)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const [region, endpoint] = ["eu-central-1", "http://127.0.0.1:1"]
+    const credentials = { accessKeyId: "key", secretAccessKey: "secret" }
+    for (const [given, client, reason] of [
+      [{}, { credentials }, "needs the name of its region"],
+      [{ region: "eu central" }, { credentials }, "needs the name of its region"],
+      [{ region }, {}, "finds no credentials; set AWS_ACCESS_KEY_ID"],
+      [{ region, endpoint }, { credentials }, "cannot be reached (ECONNREFUSED)"],
+    ] as const) {
+      const archive = await s3Archive({ bucket: "chats", ...given, client: { maxAttempts: 1, ...client } })
+      expect((await Effect.runPromise(Effect.flip(archive.list))).message).toContain(reason)
+    }
+  })
 })
