@@ -2,7 +2,7 @@
  * The calls of an embedder. Each has as many texts as the embedder takes, and its answer is checked and counted. After a failure,
  * searches do not call it for a while.
  */
-import { Effect } from "effect"
+import { Array, Effect } from "effect"
 import { marginOf, type Service as TokenCounter } from "@memfold/message/TokenCounter"
 import * as metrics from "../observe/metrics.js"
 import { isUnavailable, type Spend } from "../shell/Spend.js"
@@ -42,13 +42,17 @@ const normalized = (given: unknown, dimensions: number): Float32Array | null => 
   return vector.map((value) => value / length)
 }
 
+const failing =
+  ({ name }: Embedder) =>
+  (reason: EmbedderError["reason"], detail: string) =>
+    new EmbedderError({ embedder: name, reason, detail })
+
 const call = (
   embedder: Embedder,
   texts: ReadonlyArray<string>,
   options: EmbedOptions,
 ): Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError> => {
-  const failed = (reason: EmbedderError["reason"], detail: string) =>
-    new EmbedderError({ embedder: embedder.name, reason, detail })
+  const failed = failing(embedder)
   return metrics.count(metrics.embedderCalls).pipe(
     Effect.zipRight(Effect.suspend(() => embedder.embed(texts, options))),
     Effect.catchAllDefect(() => failed("unavailable", "it threw")),
@@ -82,8 +86,7 @@ export const makeEmbedding = (
     const run = call(embedder, texts, options)
     if (embedder.isFree === true) return run
     const input = texts.reduce((sum, text) => sum + counter.count(text), 0)
-    const refuse = (reason: EmbedderError["reason"], detail: string) =>
-      new EmbedderError({ embedder: name, reason, detail })
+    const refuse = failing(embedder)
     const uncounted = ({ message }: Error) => refuse("unavailable", `the spend of the day: ${message}`)
     const most = { input: Math.ceil(input * marginOf(counter)), output: 0 }
     return spend
@@ -102,17 +105,13 @@ export const makeEmbedding = (
 
   const embed = (session: string | null, texts: ReadonlyArray<string>, options: EmbedOptions) =>
     Effect.map(
-      Effect.forEach(
-        Array.from({ length: Math.ceil(texts.length / maxTexts) }, (_, at) =>
-          texts.slice(at * maxTexts, (at + 1) * maxTexts),
+      Effect.forEach(Array.chunksOf(texts, maxTexts), (some) =>
+        Effect.tapError(paid(session, some, options), ({ reason }) =>
+          // A cap of one session does not keep others from calling.
+          reason === "spend-reached"
+            ? Effect.void
+            : Effect.zipRight(pauses.begin(name), metrics.count(metrics.embedderFailures, { reason })),
         ),
-        (some) =>
-          Effect.tapError(paid(session, some, options), ({ reason }) =>
-            // A cap of one session does not keep others from calling.
-            reason === "spend-reached"
-              ? Effect.void
-              : Effect.zipRight(pauses.begin(name), metrics.count(metrics.embedderFailures, { reason })),
-          ),
       ),
       (lists) => lists.flat(),
     )

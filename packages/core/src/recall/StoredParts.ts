@@ -235,10 +235,7 @@ export class StoredParts {
       const { version, lastId, gaps } = tail
       const batchId = batchIdOf({ id: lastId ?? "", version })
       yield* breathe() ?? Effect.void
-      const { from, versions, times, lengths, postings } = index
-      const { part, rows } = yield* inSteps(() =>
-        encodeInSteps({ session, version, batchId }, { from, versions, times, lengths, postings }),
-      )
+      const { part, rows } = yield* inSteps(() => encodeInSteps({ session, version, batchId }, index))
       yield* breathe() ?? Effect.void
       const at = yield* place
       if (at === null) return "moved"

@@ -47,16 +47,11 @@ export class Vocabulary {
     return () => {
       if (changes === this.changes) return numbered
       changes = this.changes
-      return (numbered = this.numbers(terms))
+      const found = terms.flatMap((term): Numbered => {
+        const number = this.byTerm.get(term)
+        return number === undefined ? [] : [[term, number]]
+      })
+      return (numbered = found.toSorted(([, one], [, other]) => one - other))
     }
-  }
-
-  private numbers(terms: ReadonlyArray<string>): Numbered {
-    const numbered: Array<readonly [string, number]> = []
-    for (const term of terms) {
-      const number = this.byTerm.get(term)
-      if (number !== undefined) numbered.push([term, number])
-    }
-    return numbered.toSorted(([, one], [, other]) => one - other)
   }
 }

@@ -138,23 +138,18 @@ export const choose = <E>(
 
     const readAll = (asked: ReadonlyArray<Candidate>) =>
       Effect.gen(function* () {
-        const reads = new Map<number, ReadonlyMap<number, LoggedMessage>>()
+        const reads = new Map<Candidate, LoggedMessage>()
         for (const source of new Set(asked.map(({ source }) => source))) {
           // Each session may have to be opened.
           yield* breathe() ?? Effect.void
           const { postings, reader } = openedAt(source)
-          const indexes = asked.filter((one) => one.source === source).map(({ index }) => index)
-          const versions = yield* postings.versions(indexes)
+          const ofSource = asked.filter((one) => one.source === source)
+          const versions = yield* postings.versions(ofSource.map(({ index }) => index))
           const atVersions = yield* readAt(reader, [...versions.values()])
-          reads.set(
-            source,
-            new Map(
-              indexes.flatMap((index) => {
-                const read = atVersions.get(versions.get(index) ?? -1)
-                return read?.index === index ? [[index, read] as const] : []
-              }),
-            ),
-          )
+          for (const one of ofSource) {
+            const read = atVersions.get(versions.get(one.index) ?? -1)
+            if (read?.index === one.index) reads.set(one, read)
+          }
         }
         return reads
       })
@@ -163,8 +158,8 @@ export const choose = <E>(
         ? ranked
         : yield* reranked(reranker, query, ranked, (asked) =>
             Effect.map(readAll(asked), (reads) =>
-              asked.map(({ source, index }) => {
-                const read = reads.get(source)?.get(index)
+              asked.map((one) => {
+                const read = reads.get(one)
                 return read === undefined ? null : readableText(read.message)
               }),
             ),
@@ -181,7 +176,7 @@ export const choose = <E>(
         yield* breathe() ?? Effect.void
         const { source, index: position } = candidate
         const { reader, before, without, chosen } = openedAt(source)
-        const read = reads.get(source)?.get(position)
+        const read = reads.get(candidate)
         if (left < fewestTokens) break
         if (read === undefined || chosen.has(position)) continue
         const most = Math.min(left, Math.max(tokens * largestShare, leastShare))

@@ -137,11 +137,10 @@ const lookUpStored = (
  */
 export const inStore = (
   store: Projections,
-  { capacity, eventsPerPart = 32, largestPart = 1_024 }: InStoreOptions = {},
+  { capacity = 4_000_000, eventsPerPart = 32, largestPart = 1_024 }: InStoreOptions = {},
 ): Service => {
-  const bound = capacity === undefined ? {} : { capacity }
-  const fallback = inProcess(bound)
-  const recent = new Recent<Tail>(capacity ?? 4_000_000)
+  const fallback = inProcess({ capacity })
+  const recent = new Recent<Tail>(capacity)
   const index: StoreIndex = {
     stored: new StoredParts(store, largestPart),
     recent,

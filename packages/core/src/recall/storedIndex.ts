@@ -2,11 +2,11 @@
  * The full-text index of a session as a projection: the list of its parts in one row, and the rows of each part. The index is
  * written when a session is searched, and a repair drops it: the next search builds it again.
  */
+import { Option, Schema } from "effect"
 import { type RecordedEvent, batchIdOf } from "../event/EventCodec.js"
 import type { ProjectionRow } from "@memfold/log/EventLog"
 import type { Projection, RowProblem } from "../projection/Projection.js"
-import type { Gap } from "../session/branches.js"
-import { encodePart, headKey, isOfOtherRules, keysOf, type StoredPart } from "./partForm.js"
+import { encodePart, headKey, isOfOtherRules, keysOf } from "./partForm.js"
 import { beginning, SessionIndex } from "./SessionIndex.js"
 
 export const indexKind = "index"
@@ -14,35 +14,19 @@ export const indexKind = "index"
 /** The key of the row that lists the parts. */
 export const partsKey = "parts"
 
-const isPart = (value: unknown): value is StoredPart => {
-  const { version, batchId, buckets } = (value ?? {}) as Partial<Record<keyof StoredPart, unknown>>
-  return Number.isSafeInteger(version) && typeof batchId === "string" && Number.isSafeInteger(buckets)
-}
-
-const isGap = (value: unknown): value is Gap => {
-  const { from, to } = (value ?? {}) as Partial<Record<keyof Gap, unknown>>
-  return Number.isSafeInteger(from) && Number.isSafeInteger(to)
-}
+const Parts = Schema.Struct({
+  gaps: Schema.Array(Schema.Struct({ from: Schema.Int, to: Schema.Int })),
+  parts: Schema.Array(Schema.Struct({ version: Schema.Int, batchId: Schema.String, buckets: Schema.Int })),
+})
 
 /** The parts of an index, in the order of the log, and the gaps of the branch that it is about. */
-export interface PartList {
-  readonly gaps: ReadonlyArray<Gap>
-  readonly parts: ReadonlyArray<StoredPart>
-}
+export type PartList = typeof Parts.Type
 
-const noParts: PartList = { gaps: [], parts: [] }
+const decodeParts = Schema.decodeUnknownOption(Schema.parseJson(Parts))
 
 /** The list in a row; an empty one if there is none, or it cannot be read. */
-export const listIn = (row: ProjectionRow | undefined): PartList => {
-  try {
-    const { gaps, parts } = (row === undefined ? {} : JSON.parse(row.data)) as Partial<PartList>
-    return Array.isArray(gaps) && gaps.every(isGap) && Array.isArray(parts) && parts.every(isPart)
-      ? { gaps, parts }
-      : noParts
-  } catch {
-    return noParts
-  }
-}
+export const listIn = (row: ProjectionRow | undefined): PartList =>
+  Option.getOrElse(decodeParts(row?.data), () => ({ gaps: [], parts: [] }))
 
 export const partsRow = ({ gaps, parts }: PartList): ProjectionRow => ({
   key: partsKey,
@@ -64,9 +48,9 @@ const expectedRows = (
     for (const recorded of events.slice(next, end + 1)) index.add(recorded)
     next = end + 1
     const { version, batchId } = part
-    const { from, versions, times, lengths, postings } = index
-    const encoded = encodePart({ session, version, batchId }, { from, versions, times, lengths, postings })
-    index = new SessionIndex({ version, lastId: last.id, messages: from + lengths.length }, gaps)
+    const encoded = encodePart({ session, version, batchId }, index)
+    const messages = index.from + index.lengths.length
+    index = new SessionIndex({ version, lastId: last.id, messages }, gaps)
     return encoded.part.buckets === part.buckets ? encoded.rows : null
   })
 }

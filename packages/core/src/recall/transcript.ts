@@ -61,21 +61,16 @@ export const transcript = (messages: ReadonlyArray<RecalledMessage>): string => 
   return lines.join("\n")
 }
 
-export const whole = ({ index, version, time, message }: LoggedMessage): RecalledMessage => ({
-  index,
-  version,
-  time,
-  role: message.role,
-  origin: originOf(message),
-  message,
-  text: readableText(message),
+export const whole = (logged: LoggedMessage): RecalledMessage => ({
+  ...logged,
+  role: logged.message.role,
+  origin: originOf(logged.message),
+  text: readableText(logged.message),
   excerpt: false,
 })
 
-export const partOf = ({ index, version, time, message }: LoggedMessage, text: string): RecalledMessage => ({
-  index,
-  version,
-  time,
+export const partOf = ({ message, ...place }: LoggedMessage, text: string): RecalledMessage => ({
+  ...place,
   role: message.role,
   origin: originOf(message),
   message: {
