@@ -4,7 +4,7 @@ import { Duration, Effect } from "effect"
 import type { Redis } from "ioredis"
 import { late, refreshSlots } from "./client.js"
 import type { Connection } from "./Connection.js"
-import { isForbidden } from "./failures.js"
+import { ifAllowed } from "./failures.js"
 import type { Level, Target, WaitReplicas } from "./Options.js"
 
 /** What an acknowledged append survives, as far as the servers' settings tell. */
@@ -52,13 +52,6 @@ const levelOf = (settings: ReadonlyMap<string, string>): Guarantee => {
 }
 
 const unknown = (because: string): Guarantee => ({ level: "unknown", because, evicts: false })
-
-/** The answer of a command, or `null` if it is not allowed. */
-const ifAllowed = <A>(asked: Promise<A>): Promise<A | null> =>
-  asked.catch((error: unknown) => {
-    if (isForbidden(error)) return null
-    throw error
-  })
 
 const keptBy = async (server: Redis): Promise<Guarantee> => {
   const reply = (await ifAllowed(server.config("GET", ...names))) as ReadonlyArray<string> | null

@@ -111,6 +111,13 @@ export const describe = (error: unknown, where: string): Failure => {
 /** Whether the user may not use a command, or a service has removed it. */
 export const isForbidden = (error: unknown): boolean => ["NOPERM", "ERR"].includes(describe(error, "").code)
 
+/** The answer of a command, or `null` if it is not allowed. */
+export const ifAllowed = <A>(asked: Promise<A>): Promise<A | null> =>
+  asked.catch((error: unknown) => {
+    if (isForbidden(error)) return null
+    throw error
+  })
+
 /** The error to pass on as a cause: its name, without the command that it answers. */
 export const bare = (error: unknown): Error =>
   Object.assign(new Error(codeOf(error)), {

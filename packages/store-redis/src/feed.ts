@@ -5,7 +5,7 @@
 import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import type { Connection } from "./Connection.js"
-import { feedKeys, keysUnder } from "./keys.js"
+import { bucketKeys, keysUnder } from "./keys.js"
 import type { Target } from "./Options.js"
 import type { Script } from "./scripts.js"
 import { fromStored, toRecord } from "./stored.js"
@@ -81,7 +81,7 @@ export const feeding = (
   { prefix, mode }: Target,
   enter: Script | null,
 ): Required<Pick<EventLog.Service, "feed" | "feedEnd">> => {
-  const all = feedKeys(prefix)
+  const all = bucketKeys(prefix)
   const keysOf = keysUnder(prefix)
 
   /** Begins the feed: from then on, each write enters what it has written. Sessions that were there before are entered here. */

@@ -2,7 +2,7 @@
 import { EventLog } from "@memfold/log"
 import { Effect } from "effect"
 import type { About, Connection } from "./Connection.js"
-import { isForbidden } from "./failures.js"
+import { ifAllowed } from "./failures.js"
 import { formKeyOf } from "./keys.js"
 import type { Target } from "./Options.js"
 
@@ -29,12 +29,7 @@ export const openForm = (
     const key = formKeyOf(prefix)
     const about = { operation: "open" }
     // Who may not look goes on as before there was the key, and hears of it when there is something to do.
-    const said = yield* ask(about, (client) =>
-      client.get(key).catch((error: unknown) => {
-        if (isForbidden(error)) return null
-        throw error
-      }),
-    )
+    const said = yield* ask(about, (client) => ifAllowed(client.get(key)))
     const form = said === null ? known : Number(said)
     if (form !== known && !readonly)
       return yield* new EventLog.LogError({

@@ -74,24 +74,20 @@ export const formKeyOf = (prefix: string): string => `${prefixOf(prefix)}:{${tag
 /** The slot of a key in a cluster. */
 export const slotOf = (key: string): number => crc16(/\{(.*?)\}/s.exec(key)?.[1] ?? key) % slots
 
-/** The keys of the lists of sessions of a prefix, one for each bucket. */
-export const sessionLists = (prefix: string): ReadonlyArray<string> =>
-  tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:sessions`)
+/** The keys that the sessions of a bucket share. */
+type BucketKeys = Pick<SessionKeys, "sessions" | "owned" | "unfinished" | "feed" | "numbers">
 
-/** The keys of an owner's sessions, one for each bucket. */
-export const ownedLists = (prefix: string, owner: string): ReadonlyArray<string> =>
-  tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:owned:${toStored(owner)}`)
+const inBucket = (start: string): BucketKeys => ({
+  sessions: `${start}sessions`,
+  owned: `${start}owned:`,
+  unfinished: `${start}unfinished`,
+  feed: `${start}feed`,
+  numbers: `${start}numbers`,
+})
 
-/** The keys of the feed of each bucket, and of the numbers of its sessions. */
-export const feedKeys = (prefix: string): ReadonlyArray<Pick<SessionKeys, "feed" | "numbers" | "sessions">> =>
-  tags.map((tag) => {
-    const start = `${prefixOf(prefix)}:{${tag}}:`
-    return { feed: `${start}feed`, numbers: `${start}numbers`, sessions: `${start}sessions` }
-  })
-
-/** The keys that list the unfinished rewrites of a prefix, one for each bucket. */
-export const unfinishedLists = (prefix: string): ReadonlyArray<string> =>
-  tags.map((tag) => `${prefixOf(prefix)}:{${tag}}:unfinished`)
+/** The keys of each bucket of a prefix. */
+export const bucketKeys = (prefix: string): ReadonlyArray<BucketKeys> =>
+  tags.map((tag) => inBucket(`${prefixOf(prefix)}:{${tag}}:`))
 
 /** The most sessions whose keys are kept: making the keys of a session takes as long as sending a request. */
 const mostKept = 1_000
@@ -112,12 +108,8 @@ export const keysUnder = (prefix: string): KeysOf => {
       log: `${start}log:${name}`,
       meta: `${start}meta:${name}`,
       rows: (kind: string) => `${start}rows:${kindOf(kind)}:${name}`,
-      sessions: `${start}sessions`,
-      owned: `${start}owned:`,
-      unfinished: `${start}unfinished`,
-      feed: `${start}feed`,
-      numbers: `${start}numbers`,
       draft: `${start}draft:${name}`,
+      ...inBucket(start),
     }
     if (kept.size >= mostKept) kept.clear()
     kept.set(session, keys)

@@ -23,6 +23,13 @@ export const readPage = (
   )
 }
 
+/** The position in the field `head`. */
+const positionIn = (head: string | null | undefined): EventLog.LogPosition | null => {
+  if (head == null) return null
+  const { version, batchId } = fromHead(head)
+  return { version, batchId }
+}
+
 /** The position of the last record of a session. */
 export const readHead = (
   connection: Connection,
@@ -31,13 +38,7 @@ export const readHead = (
 ): Effect.Effect<EventLog.LogPosition | null, EventLog.LogError> =>
   connection
     .ask({ operation: "head", session }, (client) => client.hget(meta, "head"))
-    .pipe(
-      Effect.map((head) => {
-        if (head === null) return null
-        const { version, batchId } = fromHead(head)
-        return { version, batchId }
-      }),
-    )
+    .pipe(Effect.map(positionIn))
 
 /** What a session is opened with, in one request. The mark of an archive is on another master, and is not looked for. */
 export const readOpened = (
@@ -63,9 +64,8 @@ export const readOpened = (
         summary?: string | null,
         page?: ReadonlyArray<Entry>,
       ]
-      const { version, batchId } = fromHead(head ?? "")
       return {
-        head: head === undefined ? null : { version, batchId },
+        head: positionIn(head),
         snapshot:
           snapshot == null
             ? null

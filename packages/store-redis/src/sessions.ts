@@ -7,7 +7,7 @@
 import { EventLog } from "@memfold/log"
 import { Effect, Option } from "effect"
 import type { Connection } from "./Connection.js"
-import { buckets, keysUnder, ownedLists, type SessionKeys, sessionLists } from "./keys.js"
+import { bucketKeys, buckets, keysUnder, type SessionKeys } from "./keys.js"
 import { fromHead, fromStored, toStored } from "./stored.js"
 
 /** How many requests run at a time. */
@@ -80,7 +80,8 @@ const namesBehind = (
         all,
       )
     })
-  return round(sessionLists(prefix), after, [])
+  const lists = bucketKeys(prefix).map(({ sessions }) => sessions)
+  return round(lists, after, [])
 }
 
 /** The sessions of a prefix, or of an owner. */
@@ -95,8 +96,8 @@ export const listSessions = (connection: Connection, prefix: string): EventLog.S
   const ofOwner = (owner: string, { after, limit }: EventLog.ListOptions) =>
     Effect.gen(function* () {
       const names = yield* Effect.forEach(
-        ownedLists(prefix, owner),
-        (key) => connection.ask(about, (client) => client.smembers(key)),
+        bucketKeys(prefix),
+        ({ owned }) => connection.ask(about, (client) => client.smembers(owned + toStored(owner))),
         { concurrency },
       )
       const infos = yield* infosOf(names.flat().map(fromStored))

@@ -7,7 +7,7 @@ import { atMost } from "@memfold/log/atMost"
 import { Effect, type Scope } from "effect"
 import { type Connection, sleptUnheld } from "./Connection.js"
 import { forget } from "./forget.js"
-import { keysUnder, unfinishedLists } from "./keys.js"
+import { bucketKeys, keysUnder } from "./keys.js"
 import type { Script } from "./scripts.js"
 import { fromStored, toStored } from "./stored.js"
 
@@ -31,6 +31,7 @@ export const make = (
 ): Effect.Effect<Finish, never, Scope.Scope> =>
   Effect.gen(function* () {
     const keysOf = keysUnder(prefix)
+    const allLists = bucketKeys(prefix).map(({ unfinished }) => unfinished)
     /** The sessions to try again. */
     const left = new Set<string>()
     let pause = wait.first
@@ -46,7 +47,7 @@ export const make = (
           yield* oneAtATime(
             Effect.gen(function* () {
               if ((yield* isListed) === 0) return
-              const lists = connection.servers().length === 1 ? unfinishedLists(prefix) : [unfinished]
+              const lists = connection.servers().length === 1 ? allLists : [unfinished]
               const listed = yield* Effect.forEach(
                 lists,
                 (list) =>
@@ -69,7 +70,7 @@ export const make = (
       }).pipe(Effect.tapError(() => Effect.sync(() => left.add(session))))
 
     const find = Effect.forEach(
-      unfinishedLists(prefix),
+      allLists,
       (list) =>
         connection
           .ask({ operation: "rewrite" }, (client) => client.hkeys(list))

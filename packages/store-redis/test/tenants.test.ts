@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { beforeAll, describe, expect, it } from "vitest"
 import { keysOf } from "../src/index.js"
-import { sessionLists } from "../src/keys.js"
+import { bucketKeys } from "../src/keys.js"
 import { fromStored, toStored } from "../src/stored.js"
 import { type Server, servers } from "@memfold/harness/redisServers"
 import { snapshotOf } from "@memfold/harness/logs"
@@ -126,7 +126,7 @@ describe("sessions and tenants", () => {
   })
 
   it("are spread evenly over a cluster", () => {
-    const lists = sessionLists("memfold")
+    const lists = bucketKeys("memfold").map(({ sessions }) => sessions)
     expect(new Set(lists).size).toBe(256)
     const counts = new Map<string, number>()
     for (let n = 0; n < 25_600; n++) {
@@ -151,7 +151,7 @@ describe("sessions and tenants", () => {
   it("have keys of one slot, at even distances", async () => {
     const { client } = await server({ clustered: true })
     const slotOf = async (key: string) => Number(await client.call("CLUSTER", "KEYSLOT", key))
-    const slots = await Promise.all(sessionLists("memfold").map(slotOf))
+    const slots = await Promise.all(bucketKeys("memfold").map(({ sessions }) => slotOf(sessions)))
     expect(slots.map((slot) => Math.floor(slot / 64))).toEqual(
       Array.from({ length: 256 }, (_, bucket) => bucket),
     )

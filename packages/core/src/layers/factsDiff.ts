@@ -1,4 +1,5 @@
 /** What of some facts would come, go and change. */
+import { Struct } from "effect"
 import type { Fact, FactSource } from "../event/Event.js"
 import { type FactInTime, sameText } from "./inTime.js"
 
@@ -10,21 +11,8 @@ export interface ChangedFacts {
 }
 
 const shown = (fact: FactInTime): string => {
-  const { layer, subject, predicate, value, text, key, validFrom, validUntil, timeSource, origin, sources } =
-    fact
-  return sameText({
-    layer,
-    subject,
-    predicate,
-    value,
-    text,
-    key,
-    validFrom,
-    validUntil,
-    timeSource,
-    origin,
-    sources,
-  })
+  const said = Struct.pick(fact, "layer", "subject", "predicate", "value", "text", "key", "origin", "sources")
+  return sameText({ ...said, ...Struct.pick(fact, "validFrom", "validUntil", "timeSource") })
 }
 
 /** A text that is equal for facts that say something of one subject and predicate. */

@@ -3,7 +3,7 @@
  * redacted, or on another branch, is left out with all that followed from it.
  */
 import { Array } from "effect"
-import { isBelow, type Origin } from "@memfold/message/Origin"
+import { lowest } from "@memfold/message/Origin"
 import type { TimeSource } from "../event/Event.js"
 import type { KnownFact } from "../session/SessionState.js"
 
@@ -147,14 +147,11 @@ const factOf = (interval: Interval, isSingle: boolean): FactInTime => {
   const { validFrom: _from, validUntil: _until, ended: _ended, notEnded: _notEnded, ...rest } = first
   const sources = facts.flatMap((fact) => fact.sources ?? [])
   const distinct = new Map(sources.map((source) => [sameText(source), source]))
-  const lowest = facts.reduce<Origin | undefined>(
-    (low, { origin = "external" }) => (low === undefined || isBelow(origin, low) ? origin : low),
-    undefined,
-  )
+  const origin = lowest(facts.map((fact) => fact.origin ?? "external"))
   const timeSource: TimeSource = from.said || interval.until.said ? "said" : "assumed"
   return {
     ...rest,
-    ...(lowest === undefined || first.origin === undefined ? {} : { origin: lowest }),
+    ...(origin === undefined || first.origin === undefined ? {} : { origin }),
     ...(Number.isFinite(from.time) ? { validFrom: from.time } : {}),
     ...(Number.isFinite(until) ? { validUntil: until } : {}),
     ...(first.sources === undefined ? {} : { timeSource, sources: [...distinct.values()] }),

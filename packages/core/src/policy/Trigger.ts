@@ -109,6 +109,19 @@ export const contextAbove = (tokens: number, reason = "context"): Trigger => ({
   gainsTooLittle: (input, taken) => input.contextTokens - taken > tokens && taken < tokens * leastGain,
 })
 
+/** Due when the backlog is not empty and a duration has passed since a time. */
+const passed = (
+  duration: Duration.DurationInput,
+  reason: string,
+  since: (input: PolicyInput) => number,
+): Trigger => {
+  const millis = Duration.toMillis(duration)
+  return {
+    due: (input) => (input.tailFrom > input.coveredTo && input.now - since(input) >= millis ? reason : null),
+    dueTime: (input) => (input.tailFrom > input.coveredTo ? since(input) + millis : null),
+  }
+}
+
 /**
  * Due when the backlog is not empty and this much time has passed since the last successful compaction. Before the
  * first one, the time counts from the first message.
@@ -123,14 +136,8 @@ export const contextAbove = (tokens: number, reason = "context"): Trigger => ({
  * export const when = Trigger.any(Trigger.backlog({ messages: 12 }), Trigger.cooldown("15 minutes"))
  * ```
  */
-export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"): Trigger => {
-  const millis = Duration.toMillis(duration)
-  return {
-    due: (input) =>
-      input.tailFrom > input.coveredTo && input.now - input.lastCompactionTime >= millis ? reason : null,
-    dueTime: (input) => (input.tailFrom > input.coveredTo ? input.lastCompactionTime + millis : null),
-  }
-}
+export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"): Trigger =>
+  passed(duration, reason, ({ lastCompactionTime }) => lastCompactionTime)
 
 /**
  * Due when the backlog is not empty and no message has come for this long.
@@ -148,14 +155,8 @@ export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"):
  * export const when = Trigger.idle("8 hours")
  * ```
  */
-export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger => {
-  const millis = Duration.toMillis(duration)
-  return {
-    due: (input) =>
-      input.tailFrom > input.coveredTo && input.now - input.lastMessageTime >= millis ? reason : null,
-    dueTime: (input) => (input.tailFrom > input.coveredTo ? input.lastMessageTime + millis : null),
-  }
-}
+export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger =>
+  passed(duration, reason, ({ lastMessageTime }) => lastMessageTime)
 
 /**
  * Due when every tool call has its result. Combine it with {@link all}, so another trigger does not fire between a

@@ -125,13 +125,7 @@ const marked = (sent: ReadonlyArray<Sent>, state: SessionState): ReadonlyArray<S
 const added = ({ message }: Addition): Sent => ({ message, source: null })
 
 /** Additions without what only the messages need. */
-const sectionOf = ({ section, from, to, tokens, origin }: Addition): Section => ({
-  section,
-  from,
-  to,
-  tokens,
-  origin,
-})
+const sectionOf = ({ message: _message, ...section }: Addition): Section => section
 
 /** Additions without those of a lower origin. */
 const without = (additions: Additions, minimum: Origin | undefined): Additions => {

@@ -4,13 +4,13 @@
  */
 import { EventLog, MemoryLayers, OptionGroup, Session } from "@memfold/core"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
-import { failing, inWords } from "./failing.js"
+import { inWords } from "./failing.js"
 import { change } from "./change.js"
 import { forget, ofMessage, ofSessions } from "./forget.js"
 import { userHome } from "./homes.js"
 import { isRedacted } from "./identity.js"
 import { learn, type Teaching } from "./learn.js"
-import { allFacts, layers, type Places } from "./places.js"
+import { allFacts, knownIn, layers, type Places } from "./places.js"
 import { makeIndexes } from "./recall/Indexes.js"
 import { makeEarlier } from "./recall/Earlier.js"
 import { select } from "./recall/recall.js"
@@ -69,8 +69,19 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
         left.states.length + left.erased.size === 0 ? places : withoutLeft(places, left),
       )
 
-    const knownIn = ({ own, user, scope }: Places) =>
-      [own, user, scope].flatMap((place) => (place === null ? [] : place.facts))
+    /** The shared logs in which facts from sessions may be, whoever of the owners they had. */
+    const homesOf = (learnedIn: Iterable<string>, owners: Iterable<string | null>) =>
+      Effect.gen(function* () {
+        const homes = new Set<string>()
+        for (const session of learnedIn)
+          for (const owner of [null, ...owners])
+            for (const layer of layers) {
+              const description = { owner, title: null }
+              const home = yield* shared.homeOf(layer, { session, description }, "forget")
+              if (home !== null) homes.add(home)
+            }
+        return homes
+      })
 
     const service: MemoryLayers.Service = {
       isFree: extractor.isFree === true,
@@ -119,14 +130,7 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
           indexes.drop(state.session)
           // It may have had other owners when facts were learned.
           const owners = yield* Stream.runCollect(EventLog.ownersIn(log, state.session))
-          const homes = new Set<string>()
-          for (const owner of [null, ...owners])
-            for (const layer of layers) {
-              const description = { ...state.description, owner }
-              const home = yield* shared.homeOf(layer, { session: state.session, description }, "forget")
-              if (home !== null) homes.add(home)
-            }
-          for (const home of homes) {
+          for (const home of yield* homesOf([state.session], owners)) {
             // First: whoever has read the message writes nothing of it any more.
             yield* sessions.transact(home, ({ redactions }) => ({
               events: isRedacted(redactions, state.session, place.version)
@@ -151,22 +155,13 @@ export const make = (options: Options = {}): Effect.Effect<MemoryLayers.Service,
       rebuilding: makeRebuilding({ log, sessions, shared, teaching }),
       forgetSessions: (learnedIn, owners = new Set()) =>
         Effect.gen(function* () {
-          const homes = new Set<string>()
-          for (const session of learnedIn) {
-            indexes.drop(session)
-            // The log of an owner goes with the owner.
-            for (const owner of [null, ...owners])
-              for (const layer of layers) {
-                const known = { session, description: { owner, title: null } }
-                const home = yield* shared.homeOf(layer, known, "forget")
-                if (home !== null) homes.add(home)
-              }
-          }
-          for (const home of homes) {
+          for (const session of learnedIn) indexes.drop(session)
+          // The log of an owner goes with the owner.
+          for (const home of yield* homesOf(learnedIn, owners)) {
             yield* forget(log, sessions, home, ofSessions(learnedIn)).pipe(
               // Its owner was erased, too.
               Effect.catchIf(Session.isErased, () => Effect.void),
-              Effect.mapError(({ message }) => failing(home, "forget")(message)),
+              inWords(home, "forget"),
             )
             indexes.drop(home)
           }

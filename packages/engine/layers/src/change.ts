@@ -2,7 +2,7 @@
 import { type Event, type EventLog, type MemoryLayers, type Session } from "@memfold/core"
 import { Clock, Effect } from "effect"
 import { forget, ofFacts } from "./forget.js"
-import { type Places, sayingIt } from "./places.js"
+import { knownIn, type Places, sayingIt } from "./places.js"
 import type { Indexes } from "./recall/Indexes.js"
 
 /** The event of a change; none if it would change nothing. */
@@ -46,7 +46,7 @@ export const change = (
 ): Effect.Effect<boolean, Session.SessionError> =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const known = [places.own, places.user, places.scope].flatMap((place) => place?.facts ?? [])
+    const known = knownIn(places)
     let isChanged = false
     for (const { log: place, facts } of sayingIt(places, fact)) {
       if (as === "redacted") {

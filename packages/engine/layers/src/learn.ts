@@ -3,7 +3,7 @@ import { type Event, type EventLog, type MemoryLayers, Message, Session } from "
 import { Clock, Duration, Effect, Either } from "effect"
 import { byOf, type Extractor, type Found } from "./Extractor.js"
 import type { Declarations } from "./Fact.js"
-import { failing } from "./failing.js"
+import { failing, inWords } from "./failing.js"
 import { forget, ofFacts } from "./forget.js"
 import { batchIdOf, standing } from "./identity.js"
 import { type Ground, type Judged, judged } from "./learned.js"
@@ -108,7 +108,7 @@ export const learn = (
           },
           batchIdOf(layer, turns, state),
         )
-        .pipe(Effect.mapError(({ message }) => failing(state.session, "learn")(message)))
+        .pipe(inWords(state.session, "learn"))
     }
     // Deleted or erased meanwhile: whoever did that has looked for its facts already.
     const isGone = Either.match(yield* Effect.either(sessions.head(state.session)), {
@@ -117,9 +117,7 @@ export const learn = (
     })
     if (isGone)
       for (const home of written)
-        yield* forget(log, sessions, home, ofFacts(facts)).pipe(
-          Effect.mapError(({ message }) => failing(state.session, "forget")(message)),
-        )
+        yield* forget(log, sessions, home, ofFacts(facts)).pipe(inWords(state.session, "forget"))
     ownEnded.push(...ended.filter(({ fact }) => !inHomes.has(fact)))
     return { ...found, facts: own, ended: ownEnded }
   })

@@ -20,21 +20,24 @@ export interface Places {
   readonly scope: LogFacts | null
 }
 
-/** The session's own log may contain facts of both layers, a shared log facts of one layer. */
-const placesOf = (places: Places, layer: Layer): ReadonlyArray<LogFacts> => {
-  const home = places[layer]
-  return home === null ? [places.own] : [places.own, home]
-}
+/** The logs that a session has. */
+export const logsOf = ({ own, user, scope }: Places): ReadonlyArray<LogFacts> =>
+  [own, user, scope].filter((place) => place !== null)
+
+/** The facts in all logs of a session, as they were learned. */
+export const knownIn = (places: Places): LogFacts["facts"] => logsOf(places).flatMap(({ facts }) => facts)
 
 /** The facts of a layer in time, in the order in which they were learned. */
 export const factsOf = (places: Places, layer: Layer): Facts => {
-  const [own = [], shared = []] = placesOf(places, layer).map(({ facts }) => facts)
+  const own = places.own.facts
+  const shared = places[layer]?.facts ?? []
   const all =
-    own.length === 0 || shared.length === 0
-      ? own.length === 0
-        ? shared
-        : own
-      : [...own, ...shared].toSorted((one, other) => one.time - other.time)
+    own.length === 0
+      ? shared
+      : shared.length === 0
+        ? own
+        : [...own, ...shared].toSorted((one, other) => one.time - other.time)
+  // The session's own log may have facts of both layers.
   return MemoryLayers.inTime(all).filter((fact) => fact.layer === layer)
 }
 
@@ -43,10 +46,9 @@ export const allFacts = (places: Places): Facts => layers.flatMap((layer) => fac
 
 /** The facts of each log to change, to change one fact: itself, and what else says it or was replaced by it in another log. */
 export const sayingIt = (places: Places, id: string): ReadonlyArray<LogFacts> => {
-  const all = [places.own, places.user, places.scope].filter((place) => place !== null)
   const fact = allFacts(places).find((one) => one.id === id)
   const ids = new Set(fact?.observed ?? [id])
-  return all
+  return logsOf(places)
     .map(({ log, facts }) => ({ log, facts: facts.filter((one) => ids.has(one.id)) }))
     .filter(({ facts }) => facts.length > 0)
 }

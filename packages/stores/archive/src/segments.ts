@@ -60,20 +60,16 @@ export const placeOf = ({ session, data }: EventLog.LogRecord): Segment =>
 export const fetch = (archive: Archive, segment: Segment) =>
   Effect.gen(function* () {
     const { session, name, from, to } = segment
+    const failed = (reason: string, isGone: boolean) =>
+      new ArchiveError({ operation: "get", about: session, reason, isGone })
     const found = yield* readObject(archive, keyOfSegment(segment), session)
-    const reason =
-      found === null
-        ? `the archive has lost its events ${from} to ${to}; put the object ${keyOfSegment(segment)} back from a backup, or delete the session`
-        : found.records[0]?.version !== from || found.records.length !== to - from + 1
-          ? `the object of its segment ${name} has other events`
-          : null
-    if (reason !== null || found === null)
-      return yield* new ArchiveError({
-        operation: "get",
-        about: session,
-        reason: reason ?? "",
-        isGone: found === null,
-      })
+    if (found === null)
+      return yield* failed(
+        `the archive has lost its events ${from} to ${to}; put the object ${keyOfSegment(segment)} back from a backup, or delete the session`,
+        true,
+      )
+    if (found.records[0]?.version !== from || found.records.length !== to - from + 1)
+      return yield* failed(`the object of its segment ${name} has other events`, false)
     return found.records
   })
 

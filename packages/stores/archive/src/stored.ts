@@ -101,15 +101,15 @@ export const readObject = (
   Effect.gen(function* () {
     const bytes = yield* archive.get(key)
     if (bytes === null) return null
-    const found = yield* decode(bytes)
-    const reason = Either.isLeft(found)
-      ? found.left
-      : found.right.session === session
-        ? null
-        : "it is of another session"
-    if (reason !== null || Either.isLeft(found))
-      return yield* new ArchiveError({ operation: "get", about: session, reason: reason ?? "" })
-    return found.right
+    const found = Either.filterOrLeft(
+      yield* decode(bytes),
+      (one) => one.session === session,
+      () => "it is of another session",
+    )
+    return yield* Either.mapLeft(
+      found,
+      (reason) => new ArchiveError({ operation: "get", about: session, reason }),
+    )
   })
 
 /**

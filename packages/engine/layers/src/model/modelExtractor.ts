@@ -1,7 +1,8 @@
 /** The extractor that asks a language model through one function, for any provider and library. */
-import { type Message, MemoryLayers, type Prompt } from "@memfold/core"
+import type { MemoryLayers, Message, Prompt } from "@memfold/core"
 import { Cause, Effect, Either } from "effect"
 import type { Extractor, Found } from "../Extractor.js"
+import { failing } from "../failing.js"
 import { factsIn } from "./answer.js"
 import { answerSchema, askedInContext, promptFor, sizeOf } from "./prompt.js"
 
@@ -146,8 +147,7 @@ export const modelExtractor = (options: ModelOptions): Extractor => {
       declared,
       context,
     }): Effect.Effect<Found, MemoryLayers.LayersError> => {
-      const fail = (detail: string) =>
-        new MemoryLayers.LayersError({ session: state.session, operation: "learn", detail })
+      const fail = failing(state.session, "learn")
       const schema = answerSchema(declared)
       const worth = batches(messages, from, maxCharacters).filter((batch) =>
         batch.messages.some(({ role }) => role !== "system"),

@@ -1,6 +1,6 @@
 /** What taking facts that were learned anew changes: a function of the logs as they are. */
 import { type Event, MemoryLayers, Session } from "@memfold/core"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Struct } from "effect"
 import { isLeftSource, isWithin, sessionOfFact } from "../identity.js"
 import { layers } from "../places.js"
 import { onBranch, type SharedLogs } from "../SharedLogs.js"
@@ -34,18 +34,8 @@ interface Old {
 }
 
 /** What was learned, without what became of it, and who has learned it when. */
-const contentsOf = (fact: Event.Fact | Session.KnownFact): string => {
-  const { id: _id, by: _by, ...contents } = fact
-  const {
-    time: _time,
-    ended: _ended,
-    notEnded: _notEnded,
-    retracted: _retracted,
-    confirmed: _confirmed,
-    ...rest
-  } = contents as Omit<Session.KnownFact, "id" | "by">
-  return MemoryLayers.sameText(rest)
-}
+const contentsOf = (fact: Event.Fact & Partial<Session.KnownFact>): string =>
+  MemoryLayers.sameText(Struct.omit(fact, "id", "by", "time", "ended", "notEnded", "retracted", "confirmed"))
 
 /** Whether somebody, and not an extractor, has said that a fact is over or was never true. */
 const isChanged = ({ retracted, ended }: Session.KnownFact): boolean =>
@@ -99,9 +89,7 @@ const changesIn = (
     saying.set(text, [...(saying.get(text) ?? []), old])
   }
   const removed: Array<Old> = []
-  const learned = new Map<string, Array<Event.Event>>()
-  const add = (log: string, events: ReadonlyArray<Event.Event>) =>
-    learned.set(log, [...(learned.get(log) ?? []), ...events])
+  const learned: Array<{ readonly log: string; readonly events: ReadonlyArray<Event.Event> }> = []
   for (const { rebuilt, state, logs } of reads) {
     const { by, session, facts, toVersion } = rebuilt
     const reason = `learned anew by ${by.extractor} ${by.version}`
@@ -127,23 +115,18 @@ const changesIn = (
       }
       // It was learned from these turns before: they are not named, so that nothing counts as learned that was not.
       const event: Event.FactsLearned = { _tag: "FactsLearned", from: 0, to: 0, facts: found, session, by }
-      if (found.length > 0) add(log, [event, ...besides])
+      if (found.length > 0) learned.push({ log, events: [event, ...besides] })
     }
   }
   // What somebody has confirmed stays, whatever an extractor finds.
   removed.push(...[...unmatched].filter(({ fact }) => fact.confirmed !== true))
-  const gone = new Map<string, Array<Event.Event>>()
+  const changes = new Map<string, Array<Event.Event>>()
+  const add = (log: string, events: ReadonlyArray<Event.Event>) =>
+    changes.set(log, [...(changes.get(log) ?? []), ...events])
   for (const { log, fact } of removed)
-    gone.set(log, [
-      ...(gone.get(log) ?? []),
-      { _tag: "FactRemoved", fact: fact.id, reason: "not learned anew" },
-    ])
-  return new Map(
-    [...new Set([...gone.keys(), ...learned.keys()])].map((log) => [
-      log,
-      [...(gone.get(log) ?? []), ...(learned.get(log) ?? [])],
-    ]),
-  )
+    add(log, [{ _tag: "FactRemoved", fact: fact.id, reason: "not learned anew" }])
+  for (const { log, events } of learned) add(log, events)
+  return changes
 }
 
 /** A state after events. */

@@ -248,6 +248,19 @@ const learnAnew = (
     return { rebuilt, logs: new Set([home, ...logs.keys()]) }
   })
 
+/** Writes events if a session is still at a version; `false` if it is not. */
+const writtenAt = (
+  sessions: Session.Sessions,
+  { session, version }: Pick<Session.SessionState, "session" | "version">,
+  events: ReadonlyArray<Event.Event>,
+) =>
+  Effect.map(
+    sessions.transact(session, (now) =>
+      now.version === version ? { events, answer: true } : { events: [], answer: false },
+    ),
+    ({ answer }) => answer,
+  )
+
 /**
  * Writes what was learned anew, without what was redacted while it was read: a redaction is noted in the home before anything else, so
  * it either is known here, or erases what is written here.
@@ -272,10 +285,7 @@ const write = (
         const { facts, ended } = standing(one, redactions, session, (index) => versions.get(session)?.[index])
         return { ...one, facts: open(facts, redacted, known), ended }
       })
-      const { answer } = yield* sessions.transact(home, (now) =>
-        now.version === version ? { events, answer: true } : { events: [], answer: false },
-      )
-      isWritten = answer
+      isWritten = yield* writtenAt(sessions, { session: home, version }, events)
     }
   })
 
@@ -294,12 +304,7 @@ const take = (
         if (!isCurrent || (events.length === 0 && !isLast)) continue
         const rebuild = rebuilt[0]?.rebuild ?? ""
         const ended: Event.Event = { _tag: "RebuildEnded", rebuild, as: "taken" }
-        const { answer } = yield* parts.sessions.transact(state.session, ({ version }) =>
-          version === state.version
-            ? { events: isLast ? [...events, ended] : events, answer: true }
-            : { events: [], answer: false },
-        )
-        isCurrent = answer
+        isCurrent = yield* writtenAt(parts.sessions, state, isLast ? [...events, ended] : events)
       }
       if (isCurrent) return true
     }
@@ -346,11 +351,9 @@ export const makeRebuilding = (given: RebuildingParts): MemoryLayers.Rebuilding 
         const [first] = rebuilt
         if (first === undefined) return false
         if (as === "taken") return yield* take(parts, home, rebuilt)
-        const { answer } = yield* sessions.transact(home, () => ({
-          events: [{ _tag: "RebuildEnded", rebuild: first.rebuild, as }],
-          answer: true,
-        }))
-        return answer
+        const ended: Event.Event = { _tag: "RebuildEnded", rebuild: first.rebuild, as }
+        yield* sessions.transact(home, () => ({ events: [ended], answer: undefined }))
+        return true
       }).pipe(inWords(home, "rebuild")),
   }
 }

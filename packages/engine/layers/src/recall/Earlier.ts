@@ -30,11 +30,8 @@ export interface Earlier {
   ) => ReadonlyArray<Recalled>
 }
 
-const listsOf = ({ own, user, scope }: Places): ReadonlyArray<Facts> => [
-  own.facts,
-  user?.facts ?? [],
-  scope?.facts ?? [],
-]
+const listsOf = ({ own, user, scope }: Places): ReadonlyArray<Facts> =>
+  [own, user, scope].map((place) => place?.facts ?? [])
 
 /** Whether no list has lost a fact, or has a new fact that was known when one of the questions was asked. */
 const stillHolds = ({ here, lists, found }: EarlierRecall, now: ReadonlyArray<Facts>): boolean => {

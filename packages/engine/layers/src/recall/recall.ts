@@ -2,7 +2,7 @@
 import { MemoryLayers, Message, Search, type Session } from "@memfold/core"
 import { standingKinds } from "../Extractor.js"
 import { origin, originOfFact } from "../identity.js"
-import { factsOf, type LogFacts, type Places } from "../places.js"
+import { factsOf, type LogFacts, logsOf, type Places } from "../places.js"
 import type { Indexes, Scores } from "./Indexes.js"
 
 type Facts = ReadonlyArray<MemoryLayers.FactInTime>
@@ -96,10 +96,8 @@ const knownOf = (
 }
 
 const scoresOf = (places: Places, terms: ReadonlyArray<string>, indexes: Indexes): Scores => {
-  const all = [places.own, places.user, places.scope].flatMap((place) =>
-    place === null || place.facts.length === 0 ? [] : [indexes.scores(place.log, place.facts, terms)],
-  )
-  return new Map(all.flatMap((scores) => [...scores]))
+  const having = logsOf(places).filter(({ facts }) => facts.length > 0)
+  return new Map(having.flatMap(({ log, facts }) => [...indexes.scores(log, facts, terms)]))
 }
 
 /**
