@@ -3,16 +3,11 @@
  * of an owner's sessions. An append need not write when a session was active: that is in its head.
  */
 import type { EventLog } from "@memfold/log"
+import type { Description } from "@memfold/log/Projections"
 import { Effect } from "effect"
 import type { Connection } from "./Connection.js"
 import type { SessionKeys } from "./keys.js"
 import { fromStored, toStored } from "./stored.js"
-
-/** The data of the row, which the port describes as `Description`. */
-interface Description {
-  readonly owner: string | null
-  readonly title: string | null
-}
 
 /** A description as a script is given it. */
 export interface DescriptionArgument {

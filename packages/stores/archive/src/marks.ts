@@ -21,6 +21,13 @@ export interface Mark {
 
 const batchId = "mark"
 
+/** The change of rows that gives a session an owner and a title. */
+export const describing = (owner: string | null, title: string | null): EventLog.ProjectionChange => ({
+  kind: "description",
+  replace: true,
+  rows: [{ key: "", data: JSON.stringify({ owner, title }) }],
+})
+
 /** Marks a session; one that is marked already stays as it is. */
 export const mark = (
   log: EventLog.Service,
@@ -35,13 +42,8 @@ export const mark = (
       { time: now, event },
       { time: updatedTime, event },
     ] as const)
-    const row = { key: "", data: JSON.stringify({ owner, title }) }
     yield* log
-      .append(id, records, {
-        expectedVersion: 0,
-        batchId,
-        projections: [{ kind: "description", replace: true, rows: [row] }],
-      })
+      .append(id, records, { expectedVersion: 0, batchId, projections: [describing(owner, title)] })
       .pipe(Effect.catchTag("VersionConflict", () => Effect.void))
   })
 

@@ -10,7 +10,7 @@ import { EventLog } from "@memfold/log"
 import { Array, Clock, Effect, Option } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 import { copySession } from "./copy.js"
-import { checkMovable, mark, markedAt, unmark } from "./marks.js"
+import { checkMovable, describing, mark, markedAt, unmark } from "./marks.js"
 import { sourceOf } from "./Source.js"
 import { contentOf, isMoved, nameOfWhole, settle } from "./segments.js"
 import {
@@ -227,8 +227,7 @@ const describeAgain = (
     if (Option.isSome(rows)) return yield* log.projections.put(session, head, rows.value)
     const [marked] = yield* stored.projections.get(EventLog.markOf(session), "description")
     const { owner = null } = JSON.parse(marked?.data ?? "{}") as { readonly owner?: string | null }
-    const row = { key: "", data: JSON.stringify({ owner, title: null }) }
-    yield* stored.projections.put(session, head, [{ kind: "description", replace: true, rows: [row] }])
+    yield* stored.projections.put(session, head, [describing(owner, null)])
   }).pipe(
     // Somebody has spoken meanwhile, and has written them.
     Effect.catchTag("VersionConflict", () => Effect.void),

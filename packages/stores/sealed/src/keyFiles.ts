@@ -57,17 +57,11 @@ export const noteDue = (folder: string, place: string, due: number): void => {
 export const dueBy = (
   folder: string,
   now: number,
-): ReadonlyArray<{ readonly name: string; readonly place: string }> => {
-  try {
-    return readdirSync(join(folder, dueFolder)).flatMap((name) => {
-      const [, time, place] = /^(\d+)-([0-9a-f]{32})$/.exec(name) ?? []
-      return place !== undefined && Number(time) <= now ? [{ name, place }] : []
-    })
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
-}
+): ReadonlyArray<{ readonly name: string; readonly place: string }> =>
+  namesIn(join(folder, dueFolder)).flatMap((name) => {
+    const [, time, place] = /^(\d+)-([0-9a-f]{32})$/.exec(name) ?? []
+    return place !== undefined && Number(time) <= now ? [{ name, place }] : []
+  })
 
 /** Takes a note away. */
 export const dueDone = (folder: string, name: string): void =>
@@ -75,19 +69,23 @@ export const dueDone = (folder: string, name: string): void =>
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT"
 
-const numberOf = (name: string): number => (/^\d+\.json$/.test(name) ? Number.parseInt(name, 10) : 0)
-
-/** The names of the files of a holder, the newest keys first; drafts come last. */
-const filesIn = (folder: string): ReadonlyArray<string> => {
+/** The names in a folder; of one that is not there, none. */
+const namesIn = (folder: string): ReadonlyArray<string> => {
   try {
     return readdirSync(folder)
-      .filter((name) => numberOf(name) > 0 || name.startsWith("draft-"))
-      .toSorted((one, other) => numberOf(other) - numberOf(one))
   } catch (error) {
     if (isMissing(error)) return []
     throw error
   }
 }
+
+const numberOf = (name: string): number => (/^\d+\.json$/.test(name) ? Number.parseInt(name, 10) : 0)
+
+/** The names of the files of a holder, the newest keys first; drafts come last. */
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  namesIn(folder)
+    .filter((name) => numberOf(name) > 0 || name.startsWith("draft-"))
+    .toSorted((one, other) => numberOf(other) - numberOf(one))
 
 /** What is in the folder of a holder. */
 export interface Found {

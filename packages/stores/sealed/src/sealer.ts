@@ -2,6 +2,7 @@
 import { EventLog } from "@memfold/log"
 import type { ProjectionChange } from "@memfold/log/EventLog"
 import { Newest } from "@memfold/log/Newest"
+import type { Description } from "@memfold/log/Projections"
 import { Effect, Either } from "effect"
 import type { Holder, Key, Keyring, KeyringError } from "./Keyring.js"
 import { sealedIn, type SealedText, type SessionKeys, sessionKeys, unsealed } from "./seal.js"
@@ -37,13 +38,8 @@ export const ofKeyring = (operation: Operation, session: string) => (error: Keyr
   })
 
 /** The owner and the title in the data of a description. */
-export const describedBy = (
-  data: string | undefined,
-): { readonly owner: string | null; readonly title: string | null } => {
-  const { owner = null, title = null } = (data === undefined ? {} : JSON.parse(data)) as Partial<{
-    owner: string | null
-    title: string | null
-  }>
+export const describedBy = (data = "{}"): Description => {
+  const { owner = null, title = null } = JSON.parse(data) as Partial<Description>
   return { owner, title }
 }
 

@@ -30,8 +30,11 @@ export const wrapping = (root: Root, earlierRoots: ReadonlyArray<Root>) => {
   const roots = new Map([...earlierRoots, root].map((one) => [one.id, one]))
   /** Keys that were unwrapped, by their ids. Whether they are in use, the files say. */
   const unwrapped = new Map<string, Key>()
-  const wrap = async (holder: string, id: string, bytes: Uint8Array): Promise<string> =>
-    text(await root.wrap(bytes, `${holder} ${id}`))
+  const wrap = (operation: Operation, holder: string, id: string, bytes: Uint8Array) =>
+    Effect.tryPromise({
+      try: async () => text(await root.wrap(bytes, `${holder} ${id}`)),
+      catch: failed(operation, holder),
+    })
 
   const unwrap = async ({ holder, root: by }: Stored, { id, wrapped }: StoredKey): Promise<Key> => {
     const wrapper = roots.get(by)
@@ -55,15 +58,11 @@ export const wrapping = (root: Root, earlierRoots: ReadonlyArray<Root>) => {
       if (stored.root === root.id) return stored
       const keys: Array<StoredKey> = []
       for (const key of stored.keys) {
-        const bytes = key.wrapped === null ? null : (yield* keyOf(operation, stored, key)).bytes
-        const wrapped =
-          bytes === null
-            ? null
-            : yield* Effect.tryPromise({
-                try: () => wrap(stored.holder, key.id, bytes),
-                catch: failed(operation, stored.holder),
-              })
-        keys.push({ ...key, wrapped })
+        if (key.wrapped === null) keys.push(key)
+        else {
+          const { bytes } = yield* keyOf(operation, stored, key)
+          keys.push({ ...key, wrapped: yield* wrap(operation, stored.holder, key.id, bytes) })
+        }
       }
       return { ...stored, root: root.id, keys }
     })
@@ -73,10 +72,7 @@ export const wrapping = (root: Root, earlierRoots: ReadonlyArray<Root>) => {
     Effect.gen(function* () {
       const id = newId(stored.holder)
       const { keys } = yield* rewrapped(operation, stored)
-      const wrapped = yield* Effect.tryPromise({
-        try: () => wrap(stored.holder, id, randomBytes(32)),
-        catch: failed(operation, stored.holder),
-      })
+      const wrapped = yield* wrap(operation, stored.holder, id, randomBytes(32))
       return {
         ...stored,
         root: root.id,

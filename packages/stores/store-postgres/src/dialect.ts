@@ -89,12 +89,12 @@ export const isTransient = (cause: unknown): boolean =>
   transient.test(codeOf(cause)) || (cause instanceof Error && lost.test(cause.message))
 
 /** PostgreSQL, with the tables in a schema. */
-export const postgres = (schema: string, tables: ReadonlyArray<string> = []): Dialect => ({
+export const postgres = (schema: string): Dialect => ({
   statement: (sql) =>
     numbered(sql.replace(table, (_, word, space, name) => `${word}${space}${quoted(schema)}.${name}`)),
   begin: "BEGIN ISOLATION LEVEL READ COMMITTED",
   lock: "SELECT 1 FROM sessions WHERE name = ? FOR NO KEY UPDATE",
-  tables,
+  tables: [],
   append,
   feed,
   sessionOf: (events) => `${events}.id >> 32`,

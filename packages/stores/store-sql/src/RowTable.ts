@@ -40,3 +40,16 @@ export const keyList = (keys: ReadonlyArray<string>): string => JSON.stringify(k
 /** The condition that a column is one of the keys in a parameter. */
 export const isListed = (dialect: Dialect, column: string): string =>
   `${column} IN (SELECT value ->> 0 FROM ${dialect.elements})`
+
+/** A filter as a condition behind others, with its parameters: on the column of the keys, or in the words for a mark. */
+export const filtered = (
+  dialect: Dialect,
+  filter: EventLog.RowFilter | undefined,
+  column: string,
+  hasMark: string,
+): readonly [condition: string, parameters: ReadonlyArray<string>] => {
+  if (filter === undefined) return ["", []]
+  return "keys" in filter
+    ? [`AND ${isListed(dialect, column)}`, [keyList(filter.keys)]]
+    : [`AND ${hasMark}`, [filter.mark]]
+}

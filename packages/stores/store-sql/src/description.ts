@@ -1,12 +1,8 @@
 /** The owner and the title of sessions: columns of the table `sessions`, by which sessions are listed. */
+import type { Description } from "@memfold/log/Projections"
 import { Effect } from "effect"
 import { text, textOrNull } from "./Database.js"
 import type { RowTable } from "./RowTable.js"
-
-interface Description {
-  readonly owner: string | null
-  readonly title: string | null
-}
 
 const set = "UPDATE sessions SET described = ?, owner = ?, title = ?"
 

@@ -7,7 +7,7 @@ import { description } from "./description.js"
 import type { Dialect } from "./Dialect.js"
 import { pause } from "./pause.js"
 import { batchIdOf, sessionsWithLast } from "./queries.js"
-import { isListed, keyList, type RowTable, type Session } from "./RowTable.js"
+import { filtered, isListed, keyList, type RowTable, type Session } from "./RowTable.js"
 import { summaries } from "./summaries.js"
 
 const rowOf = (row: Row): EventLog.ProjectionRow => {
@@ -24,12 +24,7 @@ const rowsPerStatement = 128
 /** The rows of any other kind, in the table `projections`. */
 const plain = (kind: string): RowTable => ({
   get: ({ dialect, query }, session, filter) => {
-    const [condition, parameters] =
-      filter === undefined
-        ? ["", []]
-        : "keys" in filter
-          ? [`AND ${isListed(dialect, "key")}`, [keyList(filter.keys)]]
-          : ["AND mark = ?", [filter.mark]]
+    const [condition, parameters] = filtered(dialect, filter, "key", "mark = ?")
     return Effect.map(
       query(
         { operation: "projections.get", session },

@@ -7,7 +7,7 @@ import type { SummaryRow, SummaryStatus } from "@memfold/log/Projections"
 import { Effect } from "effect"
 import { integer, type Row, text, textOrNull } from "./Database.js"
 import type { Dialect } from "./Dialect.js"
-import { isListed, keyList, type RowTable } from "./RowTable.js"
+import { filtered, isListed, keyList, type RowTable } from "./RowTable.js"
 
 const statuses: ReadonlySet<string> = new Set(["active", "superseded", "invalid"])
 
@@ -94,13 +94,9 @@ export const activeRows = (lists: ReadonlyArray<string>): ReadonlyArray<EventLog
 
 export const summaries: RowTable = {
   get: ({ dialect, query }, session, filter) => {
-    const [condition, parameters] =
-      filter === undefined
-        ? ["", []]
-        : "keys" in filter
-          ? [`AND ${isListed(dialect, "summary_id")}`, [keyList(filter.keys)]]
-          : // In the words of the indexes: a session may have thousands of rows.
-            [`AND is_active = TRUE AND ? = 'active'`, [filter.mark]]
+    // A mark is asked for in the words of the indexes: a session may have thousands of rows.
+    const isMarked = "is_active = TRUE AND ? = 'active'"
+    const [condition, parameters] = filtered(dialect, filter, "summary_id", isMarked)
     // The rows of the session, and rows that only have its name.
     return Effect.flatMap(
       query(

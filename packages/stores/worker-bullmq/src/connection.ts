@@ -5,23 +5,17 @@ import { Effect, type Scope } from "effect"
 import { Redis } from "ioredis"
 import type { Options } from "./Options.js"
 
-/** What BullMQ connects with. */
-export interface Connection {
-  readonly forQueue: ConnectionOptions
-  readonly forWorkers: ConnectionOptions
-}
-
 const refuse = (reason: string) => new Dispatcher.DispatchError({ operation: "open", session: null, reason })
 
 /** Opens the connections of a URL, which end with the scope; given ones are used as they are. */
 export const connect = ({
   url,
   connection,
-}: Options): Effect.Effect<Connection, Dispatcher.DispatchError, Scope.Scope> => {
-  if (connection !== undefined) return Effect.succeed({ forQueue: connection, forWorkers: connection })
+}: Options): Effect.Effect<ConnectionOptions, Dispatcher.DispatchError, Scope.Scope> => {
+  if (connection !== undefined) return Effect.succeed(connection)
   if (url === undefined || !/^rediss?:\/\//.test(url))
     return refuse("the queue needs a `url` such as redis://HOST, or a `connection`")
-  const open = Effect.acquireRelease(
+  return Effect.acquireRelease(
     Effect.sync(() => {
       // Workers wait for their server as long as it takes, as BullMQ demands.
       const client = new Redis(url, { maxRetriesPerRequest: null })
@@ -31,5 +25,4 @@ export const connect = ({
     }),
     (client) => Effect.sync(() => client.disconnect()),
   )
-  return Effect.flatMap(open, (client) => Effect.succeed({ forQueue: client, forWorkers: client }))
 }

@@ -9,9 +9,9 @@
  * could leave a look for now waiting for an hour.
  */
 import { Dispatcher } from "@memfold/log"
-import { type Job, Queue, UnrecoverableError, Worker } from "bullmq"
+import { type ConnectionOptions, type Job, Queue, UnrecoverableError, Worker } from "bullmq"
 import { Clock, Effect, Exit, type Fiber, FiberId, Layer, Random, Runtime, type Scope } from "effect"
-import { type Connection, connect } from "./connection.js"
+import { connect } from "./connection.js"
 import { type Options, withDefaults } from "./Options.js"
 
 export type { Options } from "./Options.js"
@@ -85,7 +85,7 @@ const stop = (
 }
 
 const worksFor =
-  (connection: Connection, { queue, prefix, lease, attempts }: Settings): Dispatcher.Queue["work"] =>
+  (connection: ConnectionOptions, { queue, prefix, lease, attempts }: Settings): Dispatcher.Queue["work"] =>
   (handle, { concurrency, shutdown }) =>
     Effect.gen(function* () {
       const runtime = yield* Effect.runtime<never>()
@@ -100,7 +100,7 @@ const worksFor =
               await handled(job, runtime, handle, fibers)
             },
             {
-              connection: connection.forWorkers,
+              connection,
               prefix,
               concurrency,
               lockDuration: lease,
@@ -161,7 +161,7 @@ export const make = (
     const queue = yield* Effect.acquireRelease(
       Effect.sync(() => {
         const opened = new Queue<Data, void, "look">(settings.queue, {
-          connection: connection.forQueue,
+          connection,
           prefix,
         })
         opened.on("error", () => {})

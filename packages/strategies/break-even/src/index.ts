@@ -74,8 +74,6 @@ const fields = {
   ),
 }
 
-const Settings = Schema.Struct(fields)
-
 /**
  * The settings of {@link BreakEven}. Tokens are integers from 1. `BreakEven.descriptions` says what each is for, and `BreakEven.defaults`
  * what it is by default.
@@ -141,7 +139,7 @@ const shortest = 32
  */
 export const BreakEven: Strategy.Definition<BreakEvenSettings> = Strategy.define({
   name: "break-even",
-  settings: Settings,
+  settings: Schema.Struct(fields),
   aliases: { threshold: "compactionThreshold", contextWindow: "contextLimit" },
   make: ({ contextLimit, compactionThreshold, keepMessages, summaryShare, ...settings }) => {
     const prices = typeof settings.prices === "string" ? Prices.presets[settings.prices] : settings.prices

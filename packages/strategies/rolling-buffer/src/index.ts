@@ -14,8 +14,6 @@ const fields = {
   bufferSize: setting(Positive, 4, "How many of the newest messages stay uncovered after a compaction."),
 }
 
-const Settings = Schema.Struct(fields)
-
 /** The setting of {@link RollingBuffer}: `bufferSize`, how many of the newest messages stay uncovered after a compaction. */
 export type RollingBufferSettings = Strategy.SettingsOf<typeof fields>
 
@@ -37,7 +35,7 @@ export type RollingBufferSettings = Strategy.SettingsOf<typeof fields>
  */
 export const RollingBuffer: Strategy.Definition<RollingBufferSettings> = Strategy.define({
   name: "rolling-buffer",
-  settings: Settings,
+  settings: Schema.Struct(fields),
   make: ({ bufferSize }) =>
     Strategy.make({
       name: "rolling-buffer",

@@ -28,8 +28,6 @@ const fields = {
   ),
 }
 
-const Settings = Schema.Struct(fields)
-
 /**
  * The settings of {@link Rounds}: integers from 1, `sessionMemoryTokens` without a limit by default. A turn is a user message and
  * everything up to the next one. `Rounds.descriptions` says what each is for, and `Rounds.defaults` what it is by default.
@@ -54,7 +52,7 @@ export type RoundsSettings = Strategy.SettingsOf<typeof fields>
  */
 export const Rounds: Strategy.Definition<RoundsSettings> = Strategy.define({
   name: "rounds",
-  settings: Settings,
+  settings: Schema.Struct(fields),
   aliases: { A: "fullContextTurns", B: "cachedContextTurns", a: "fullContextTurns", b: "cachedContextTurns" },
   // The program of the reference design keeps its settings in the file `agent-tools.json` and in the environment.
   section: ["agent", "contextWindow"],
