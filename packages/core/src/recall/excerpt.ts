@@ -7,7 +7,8 @@ export const ellipsis = "…"
 /** The longest piece, in UTF-16 code units. A line or a sentence up to this length is one piece. */
 const longestPiece = 200
 
-const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
+/** Whether a code unit is the first half of a surrogate pair, behind which no text is cut. */
+export const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
 
 /** The pieces of a text: its sentences and lines, with the white space after them. Together they are the text. */
 const piecesOf = (text: string): ReadonlyArray<string> => {

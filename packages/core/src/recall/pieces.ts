@@ -2,6 +2,7 @@
 import { crc32 } from "../event/checksum.js"
 import type { Message } from "@memfold/message/Message"
 import type { Service as Embedder } from "./Embedder.js"
+import { isHigh } from "./excerpt.js"
 import { readableText } from "./searchText.js"
 
 /** A change of how texts are divided, or of what of a message is embedded, needs another number: vectors are made anew. */
@@ -22,8 +23,6 @@ export interface TextPiece {
   readonly offset: number
   readonly text: string
 }
-
-const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
 
 /** The end of a piece that begins at `from`: at white space, if there is any in its second half. */
 const endOf = (text: string, from: number, most: number): number => {

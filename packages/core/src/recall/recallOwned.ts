@@ -270,7 +270,7 @@ const search = (
       terms,
       tokens,
       query,
-      reranker: terms.length === 0 && time?.only === true ? null : reranker,
+      reranker: isOfTimeAlone ? null : reranker,
     })
     const messages = found.flatMap(([source, list]) =>
       list.map((one) => ({ session: known[source]!.source.session, ...one })),

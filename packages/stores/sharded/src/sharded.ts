@@ -127,13 +127,8 @@ const feeding =
       const found: Array<EventLog.FedRecord> = []
       for (const { name, log } of shards) {
         let isMore = true
-        while (isMore && found.length < limit) {
-          const page = (yield* (
-            log.feed?.({
-              after: positions.get(name),
-              limit: limit - found.length,
-            }) ?? Effect.succeed([])
-          )) as ReadonlyArray<EventLog.FedRecord>
+        while (log.feed !== undefined && isMore && found.length < limit) {
+          const page = yield* log.feed({ after: positions.get(name), limit: limit - found.length })
           for (const { record, position } of page) {
             positions.set(name, position)
             if (record.session.startsWith(placePrefix)) continue
