@@ -1,21 +1,18 @@
 /** Cuts text to a length without splitting a character. */
 
-const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
-const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
+/** Whether a cut before this unit would halve a character. */
+const halves = (text: string, at: number): boolean =>
+  /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1))
 
 /** The first `length` UTF-16 units; a surrogate pair that does not fit whole is left out. */
-export const head = (text: string, length: number): string => {
-  if (text.length <= length) return text
-  const halved = isHigh(text.charCodeAt(length - 1)) && isLow(text.charCodeAt(length))
-  return text.slice(0, halved ? length - 1 : length)
-}
+export const head = (text: string, length: number): string =>
+  text.slice(0, halves(text, length) ? length - 1 : length)
 
 /** The last `length` UTF-16 units, likewise. */
 export const tail = (text: string, length: number): string => {
   if (text.length <= length) return text
   const start = text.length - length
-  const halved = isLow(text.charCodeAt(start)) && isHigh(text.charCodeAt(start - 1))
-  return text.slice(halved ? start + 1 : start)
+  return text.slice(halves(text, start) ? start + 1 : start)
 }
 
 /** The text on one line, without control characters, doubled spaces and lone surrogates. */

@@ -74,14 +74,7 @@ const number = (
   let position = -1
   return parts.flatMap((part) => {
     if (part.gap) position++
-    return part.sentences.map(({ text, spaced, goesOn, began }) => ({
-      text,
-      spaced,
-      goesOn,
-      began,
-      position: ++position,
-      code: part.code,
-    }))
+    return part.sentences.map((sentence) => ({ ...sentence, position: ++position, code: part.code }))
   })
 }
 
