@@ -104,7 +104,7 @@ export const s3Archive = async (options: S3Options): Promise<Archive> => {
       catch: (error) => new ArchiveError({ operation, about, reason: reasonOf(error) }),
     })
   return {
-    name: `s3://${bucket}${prefix === undefined ? "" : `/${prefix}`}`,
+    name: `s3://${bucket}/${start}`.slice(0, -1),
     put: (key, bytes) =>
       attempt("put", key, async (abortSignal) => {
         await s3.send(new sdk.PutObjectCommand({ ...place(key), Body: bytes }), { abortSignal })

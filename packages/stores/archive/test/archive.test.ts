@@ -358,6 +358,8 @@ describe("a place", () => {
     expect(statSync(join(place, "ab", "cd.jsonl.gz")).mode & 0o777).toBe(0o600)
     expect(await Effect.runPromise(opened.list)).toEqual(["ab/cd.jsonl.gz"])
     expect((await Effect.runPromise(openArchive(bucket.url))).name).toBe("s3://chats/cold")
+    for (const whole of ["s3://chats", "s3://chats/"])
+      expect((await Effect.runPromise(openArchive(whole))).name).toBe("s3://chats")
     for (const same of ["s3://chats/k%C3%BChl", "S3://chats/kühl/"])
       expect((await Effect.runPromise(openArchive(same))).name).toBe("s3://chats/kühl")
   })
