@@ -5,7 +5,7 @@ import { Predicate } from "effect"
 import { Responses as Codec } from "@memfold/openai"
 import { type ApiError, invalid, notFound } from "./ApiError.js"
 import { belongsTo, chainId, isConversationId, sessionOf } from "./ids.js"
-import { inputItems, itemsBack } from "./items.js"
+import { inputItems, isReference, itemsBack } from "./items.js"
 import type { KeptResponses } from "./KeptResponses.js"
 import type { Speaker } from "../speaker.js"
 import { readConversation } from "./register.js"
@@ -162,11 +162,8 @@ export class Places {
     input: unknown,
     { session, isNew, previous }: Place,
   ): Promise<(id: string) => Fields | undefined> {
-    const isReference = (item: unknown) =>
-      isFields(item) &&
-      (item["type"] === "item_reference" || (item["type"] === undefined && item["role"] === undefined))
-    if (!Array.isArray(input) || !input.some(isReference) || (isNew && previous === null))
-      return () => undefined
+    const refers = Array.isArray(input) && input.some((item) => isFields(item) && isReference(item))
+    if (!refers || (isNew && previous === null)) return () => undefined
     const items = new Map<unknown, Fields>()
     for await (const item of itemsBack(this.store, session)) items.set(item["id"], item)
     return (id) => items.get(id)

@@ -6,7 +6,6 @@ import { CallDeltas, entriesIn } from "../callDeltas.js"
 import { checkNotFailed, endsForCalls, ownMessage, Unclear } from "../Unclear.js"
 import { invalid } from "./ApiError.js"
 import { GrowingResponse } from "./events.js"
-import { itemId } from "./ids.js"
 import { certain, UpstreamBroke } from "./UpstreamBroke.js"
 
 const given = (fields: Fields): Fields =>
@@ -149,22 +148,15 @@ class Reader {
     tool_calls: calls,
     function_call: named,
   }: Fields): ReadonlyArray<Fields> {
-    const message = () => itemId("message")
     const texts = textsIn(content)
     this.hasText ||= texts.length > 0
     // It has no id that a result could name.
     if ((named ?? null) !== null) throw new Unclear("unclear-calls")
     return [
-      ...(typeof thought === "string" && thought !== ""
-        ? this.growing.thought(thought, () => itemId("reasoning"))
-        : []),
-      ...texts.flatMap((text) => this.growing.text("output_text", text, message)),
-      ...(typeof refusal === "string" && refusal !== ""
-        ? this.growing.text("refusal", refusal, message)
-        : []),
-      ...this.calls
-        .take(entriesIn(calls), (fields) => fields)
-        .flatMap(({ place, ...piece }) => this.growing.call(place, piece, () => itemId("function_call"))),
+      ...(typeof thought === "string" && thought !== "" ? this.growing.thought(thought) : []),
+      ...texts.flatMap((text) => this.growing.text("output_text", text)),
+      ...(typeof refusal === "string" && refusal !== "" ? this.growing.text("refusal", refusal) : []),
+      ...this.calls.take(entriesIn(calls), (fields) => fields).flatMap((piece) => this.growing.call(piece)),
     ]
   }
 

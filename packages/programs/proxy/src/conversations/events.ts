@@ -1,5 +1,7 @@
 /** Events of a stream of the Responses API: of a response that is whole, and of one that grows. */
 import { type Fields, isFields } from "@memfold/codec"
+import type { CallPiece } from "../callDeltas.js"
+import { itemId } from "./ids.js"
 
 const listIn = (value: unknown): ReadonlyArray<Fields> => (Array.isArray(value) ? value.filter(isFields) : [])
 
@@ -142,10 +144,10 @@ export class GrowingResponse {
   }
 
   /** More of what the model thinks before its answer. */
-  thought(delta: string, newId: () => string): ReadonlyArray<Fields> {
+  thought(delta: string): ReadonlyArray<Fields> {
     const events: Array<Fields> = []
     const isNew = this.reasoning === null
-    this.reasoning ??= this.add({ type: "reasoning", id: newId(), summary: [] })
+    this.reasoning ??= this.add({ type: "reasoning", id: itemId("reasoning"), summary: [] })
     const { index, item } = this.reasoning
     const at = { item_id: item["id"], output_index: index, summary_index: 0 }
     const [before = { type: "summary_text", text: "" }] = listIn(item["summary"])
@@ -160,7 +162,7 @@ export class GrowingResponse {
   }
 
   /** More text of the answer, or of its refusal. */
-  text(kind: "output_text" | "refusal", delta: string, newId: () => string): ReadonlyArray<Fields> {
+  text(kind: "output_text" | "refusal", delta: string): ReadonlyArray<Fields> {
     const field = kind === "output_text" ? "text" : "refusal"
     const empty =
       kind === "output_text"
@@ -168,7 +170,8 @@ export class GrowingResponse {
         : { type: kind, refusal: "" }
     const events: Array<Fields> = []
     if (this.message === null) {
-      const item = { type: "message", id: newId(), role: "assistant", status: "in_progress", content: [] }
+      const id = itemId("message")
+      const item = { type: "message", id, role: "assistant", status: "in_progress", content: [] }
       this.message = this.add(item)
       events.push({ type: "response.output_item.added", output_index: this.message.index, item })
     }
@@ -196,15 +199,11 @@ export class GrowingResponse {
   }
 
   /** More of a call: its id and name come with its first piece. */
-  call(
-    place: number,
-    { id, name, delta }: { readonly id: unknown; readonly name: string; readonly delta: string },
-    newId: () => string,
-  ): ReadonlyArray<Fields> {
+  call({ place, id, name, delta }: CallPiece): ReadonlyArray<Fields> {
     const events: Array<Fields> = []
     let growing = this.calls.get(place)
     if (growing === undefined) {
-      const own = newId()
+      const own = itemId("function_call")
       const item = {
         type: "function_call",
         id: own,

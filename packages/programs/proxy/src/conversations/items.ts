@@ -39,8 +39,8 @@ const readSummary = (item: Fields): Fields => {
   }
 }
 
-/** A reference to an item: it may leave out its type. */
-const isReference = ({ type, role, id }: Fields): boolean =>
+/** Whether an item refers to another one: it may leave out its type. */
+export const isReference = ({ type, role, id }: Fields): boolean =>
   type === "item_reference" || (type === undefined && role === undefined && typeof id === "string")
 
 /**
