@@ -81,8 +81,8 @@ export const getContext = tool({
         from,
         to,
         tokens: size,
-        ...(parts === undefined ? {} : { parts: [...parts] }),
-        ...(lowest === undefined ? {} : { origin: lowest }),
+        parts: parts && [...parts],
+        origin: lowest,
       })),
       tokens: context.tokens,
     }
@@ -144,12 +144,12 @@ export const searchMemory = tool({
         index,
         time: shownTime(time),
         role,
-        ...(lowest === undefined ? {} : { origin: lowest }),
+        origin: lowest,
         text,
         excerpt,
       })),
       tokens: found.tokens,
-      ...(found.unsearched === undefined ? {} : { unsearched: found.unsearched }),
+      unsearched: found.unsearched,
     }
   },
 })
@@ -216,13 +216,13 @@ export const listSessions = tool({
     const { sessions, more } =
       owner === undefined ? await someSessions(memory, limit) : await ownedSessions(memory, owner, limit)
     return {
-      sessions: sessions.map(({ createdTime, updatedTime, session: id, version, ...described }) => ({
+      sessions: sessions.map(({ createdTime, updatedTime, session: id, version, title, owner: whose }) => ({
         session: id,
         version,
         created: shownTime(createdTime),
         updated: shownTime(updatedTime),
-        ...(described.title === undefined ? {} : { title: described.title }),
-        ...(described.owner === undefined ? {} : { owner: described.owner }),
+        title,
+        owner: whose,
       })),
       more,
     }

@@ -31,7 +31,7 @@ const shown = (one: SummaryRecord) => ({
   messages: one.total,
   tokens: one.tokens,
   written: shownTime(one.time),
-  ...(one.origins.length === 0 ? {} : { origin: Origin.lowest(one.origins) }),
+  origin: one.origins.length === 0 ? undefined : Origin.lowest(one.origins),
 })
 
 export const listSummaries = tool({

@@ -14,10 +14,10 @@ import {
 import { Memory, type Recall } from "@memfold/core"
 import { Fact } from "@memfold/layers"
 import { atOnce } from "@memfold/log/breathe"
-import { Effect, Either } from "effect"
+import { Effect, Either, identity } from "effect"
 import { type LifeCycle, livingAs, makeLifeCycle, type Run, runWithin } from "./promise/lifeCycle.js"
 import { contextsIn } from "./promise/contexts.js"
-import { checkingOptions, checkOptions, onlyGiven, same, strategyOf } from "./promise/options.js"
+import { checkingOptions, checkOptions, onlyGiven, strategyOf } from "./promise/options.js"
 import type {
   AnyOptions,
   CreateOptions,
@@ -118,7 +118,7 @@ const faceOf = <
   const formattedContext = contextsIn<Format, System>(format as Format, systemMessages as System)
   /** Messages of the format, one by one. */
   const listCodec: ListCodec<Formats[Format]["given"]> = {
-    decode: (items) => Either.getOrThrowWith(atOnce(codec.decode(items)), same),
+    decode: (items) => Either.getOrThrowWith(atOnce(codec.decode(items)), identity),
     encode: (message) => {
       const encoded = codec.encodeExact([message]) as
         | ReadonlyArray<Formats[Format]["given"]>

@@ -4,27 +4,24 @@
  */
 import { strategies, strategyNamed } from "@memfold/catalog"
 import { problem, type Problem, type schemas } from "@memfold/client/api"
-import { Effect, JSONSchema } from "effect"
+import { Effect, JSONSchema, Predicate } from "effect"
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { ServeError, type ServeOptions } from "./options.js"
 import type { StrategySetting } from "./requests.js"
 
 type Json = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** A JSON schema without references and names of its rules: what a form needs. */
 const inlined = (schema: unknown, definitions: Json): unknown => {
   if (Array.isArray(schema)) return schema.map((one) => inlined(one, definitions))
-  if (!isObject(schema)) return schema
+  if (!Predicate.isReadonlyRecord(schema)) return schema
   const { $ref, allOf, title: _title, description: _description, ...rest } = schema
   const named = typeof $ref === "string" ? definitions[$ref.split("/").at(-1) ?? ""] : undefined
   const parts = [named, ...(Array.isArray(allOf) ? allOf : [])].map((one) => inlined(one, definitions))
   const own = Object.fromEntries(
     Object.entries(rest).map(([key, value]) => [key, inlined(value, definitions)]),
   )
-  return Object.assign({}, ...parts.filter(isObject), own)
+  return Object.assign({}, ...parts.filter(Predicate.isReadonlyRecord), own)
 }
 
 /** The settings of a strategy as a JSON schema, with defaults and descriptions. */
@@ -56,7 +53,7 @@ const formOf = (name: string): typeof schemas.StrategyForm.Type => {
 const put = (file: Json, [name, ...rest]: ReadonlyArray<string>, value: Json): Json => {
   if (name === undefined) return value
   const inside = file[name]
-  return { ...file, [name]: put(isObject(inside) ? inside : {}, rest, value) }
+  return { ...file, [name]: put(Predicate.isReadonlyRecord(inside) ? inside : {}, rest, value) }
 }
 
 /** Written beside it and moved, so that nobody reads half of it. */
@@ -66,8 +63,11 @@ const store = (path: string, file: Json): void => {
 }
 
 const at = (file: Json, path: ReadonlyArray<string>): Json => {
-  const found = path.reduce<unknown>((one, name) => (isObject(one) ? one[name] : undefined), file)
-  return isObject(found) ? found : {}
+  const found = path.reduce<unknown>(
+    (one, name) => (Predicate.isReadonlyRecord(one) ? one[name] : undefined),
+    file,
+  )
+  return Predicate.isReadonlyRecord(found) ? found : {}
 }
 
 export interface ServiceSettings {
@@ -83,7 +83,7 @@ export const readSettingsFile = ({ settings, settingsFile }: ServeOptions): obje
   if (settings !== undefined || settingsFile === undefined || !existsSync(settingsFile)) return settings
   try {
     const file: unknown = JSON.parse(readFileSync(settingsFile, "utf8"))
-    if (isObject(file)) return file
+    if (Predicate.isReadonlyRecord(file)) return file
   } catch {
     // The error below says what to do; the one of the engine would quote the file.
   }
@@ -96,7 +96,7 @@ export const serviceSettings = (
 ): ServiceSettings => {
   let current = { ...started, isChanged: false }
   const sectionOf = (name: string) => strategies.get(name)?.section ?? []
-  const fileOf = ({ file }: StrategySetting): Json => (isObject(file) ? file : {})
+  const fileOf = ({ file }: StrategySetting): Json => (Predicate.isReadonlyRecord(file) ? file : {})
   return {
     current: () => current,
     show: () => {

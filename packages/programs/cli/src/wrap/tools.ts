@@ -2,6 +2,7 @@
  * The coding agents that can be wrapped: how each one is told another address for one run. Nothing is written: what a tool needs stands
  * in its environment or in its arguments, before those of the user.
  */
+import { isObject } from "../transcript/source.js"
 
 /** What a tool is started with. */
 export interface Start {
@@ -37,9 +38,7 @@ const anthropic = (env: NodeJS.ProcessEnv): string =>
 const objectIn = (text: string | undefined): Readonly<Record<string, unknown>> => {
   try {
     const value: unknown = JSON.parse(text ?? "{}")
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : {}
+    return isObject(value) ? value : {}
   } catch {
     return {}
   }

@@ -1,5 +1,5 @@
 /** The form of messages, and how one request is decided. */
-import { Schema } from "effect"
+import { Predicate, Schema } from "effect"
 import { described, count, optional } from "./fields.js"
 
 export const Time = Schema.Number.annotations({
@@ -8,9 +8,8 @@ export const Time = Schema.Number.annotations({
 })
 
 /** An object, whatever is in it: looking at each of its fields would take most of the time of a long list. */
-export const Json = Schema.declare(
-  (value): value is { readonly [field: string]: unknown } =>
-    typeof value === "object" && value !== null && !Array.isArray(value),
+export const Json = Schema.declare((value): value is { readonly [field: string]: unknown } =>
+  Predicate.isReadonlyRecord(value),
 ).annotations({
   identifier: "JsonObject",
   jsonSchema: {

@@ -1,7 +1,7 @@
 /** Checks the options of `createMemory` and turns them into what the engine takes. */
 import { type Hooks, Memory, OptionGroup, type Strategy, Wording } from "@memfold/core"
 import * as Layers from "@memfold/layers"
-import { Effect, Either, Layer, Predicate, Schema } from "effect"
+import { Effect, Either, identity, Layer, Predicate, Schema } from "effect"
 import {
   codecs,
   type FormatOptions,
@@ -34,8 +34,6 @@ const checkStrategy = (option: string, given: unknown): void => {
   }
 }
 
-export const same = <E>(error: E): E => error
-
 /** Options without those that are `undefined`. */
 export const onlyGiven = <Options extends object>(options: Options) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
@@ -53,7 +51,7 @@ export const strategyOf = (
   given: Strategy.Strategy | string,
   sources: Pick<Strategy.Sources, "request" | "file" | "environmentPrefix">,
 ): Strategy.Strategy => {
-  if (typeof given === "string") return Either.getOrThrowWith(strategyNamed(given, sources), same)
+  if (typeof given === "string") return Either.getOrThrowWith(strategyNamed(given, sources), identity)
   checkStrategy("strategy", given)
   if (sources.request === undefined && sources.file === undefined) return given
   throw new InvalidOption({ option: "settings", allowed: "left out, or the strategy given by its name" })

@@ -22,12 +22,12 @@ import {
   summarizerOf,
 } from "@memfold/catalog"
 import * as Layers from "@memfold/layers"
-import { Context, Effect, Either, Layer, type Scope, Struct } from "effect"
+import { Context, Effect, Either, identity, Layer, type Scope, Struct } from "effect"
 import { embedderOf } from "./embedder.js"
 import { rerankerOf } from "./reranker.js"
 import type { Running } from "./lifeCycle.js"
 import { logTo } from "./logging.js"
-import { hooksOf, onlyGiven, same, strategyOf } from "./options.js"
+import { hooksOf, onlyGiven, strategyOf } from "./options.js"
 import type { AnyOptions } from "./PromiseMemory.js"
 
 const layersOf = ({ layers, facts }: AnyOptions) =>
@@ -78,8 +78,8 @@ export const startOf = (
   const { store, queue, summarizer, recall = {}, tokenCounter, logger, metrics } = options
   const engine = engineOptions(options)
   const log =
-    typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), same) } : { layer: store }
-  const openQueue = typeof queue === "string" ? Either.getOrThrowWith(queueOf(queue), same) : null
+    typeof store === "string" ? { open: Either.getOrThrowWith(storeOf(store), identity) } : { layer: store }
+  const openQueue = typeof queue === "string" ? Either.getOrThrowWith(queueOf(queue), identity) : null
   const { embedder, reranker, vectorIndex, fullTextIndex } = recall
   const summarizing = Context.make(Summarizer.Summarizer, summarizerOf(summarizer ?? "extractive"))
   /** The parts that are ready, and layers for the parts that read the log. A missing part has a default. */
