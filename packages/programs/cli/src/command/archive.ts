@@ -1,5 +1,5 @@
 /** `memfold archive`: retention by rule; and `memfold restore`. */
-import { Args, Options } from "@effect/cli"
+import { Args } from "@effect/cli"
 import {
   bringBack,
   openArchive,
@@ -14,7 +14,7 @@ import {
 import { withoutSecrets } from "@memfold/catalog"
 import { Audit, EventLog } from "@memfold/core"
 import { Console, Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
-import { clean, color, json as toJson, several } from "../terminal/terminal.js"
+import { clean, color, several, printResult } from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { parsedFile } from "./parsedFile.js"
@@ -57,12 +57,7 @@ const rulesOf = (given: {
     const wanted = Option.isSome(given.rules)
       ? yield* parsedFile("--rules", given.rules.value)
       : {
-          rules: [
-            {
-              do: erase ? "delete" : "archive",
-              ...options.given({ idle, age, owner }),
-            },
-          ],
+          rules: [{ do: erase ? "delete" : "archive", ...options.given({ idle, age, owner }) }],
         }
     if (own && Option.isNone(idle) && Option.isNone(age))
       return yield* new UsageError({
@@ -97,7 +92,7 @@ const told = <One extends Retained | SegmentsRetained>(
     const sums = new Map<string, number>()
     yield* Stream.runForEach(all, (one) => {
       sums.set(one.outcome, (sums.get(one.outcome) ?? 0) + 1)
-      return Console.log(json ? toJson({ type: "retained", ...one }) : shown(one))
+      return printResult(json, { type: "retained", ...one }, shown(one))
     })
     if (!json) {
       const counted = [...sums].map(([outcome, number]) => `${number} ${outcome}`).join(", ")
@@ -122,7 +117,7 @@ export const command = options.command(
       'Sessions that nothing was written to for this long, such as "90 days". What was active in the last hour is never archived.',
     ),
     age: duration("age", 'Sessions that were begun this long ago, such as "700 days".'),
-    owner: options.owner.pipe(Options.withDescription("Only the sessions of this owner.")),
+    owner: options.owner("Only the sessions of this owner."),
     hold: options.repeatedText(
       "hold",
       "OWNER",
@@ -185,10 +180,7 @@ export const command = options.command(
               given.json,
             )
           : told(retain(log, { rules, archive, dryRun }), line, given.json)
-      if (Option.isSome(every)) {
-        yield* Effect.repeat(once, Schedule.spaced(every.value))
-        return
-      }
+      if (Option.isSome(every)) return void (yield* Effect.repeat(once, Schedule.spaced(every.value)))
       if ((yield* once) > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.existingStore(given, { readonly: !given.run }))),
 )
@@ -213,10 +205,7 @@ export const restore = options.command(
         return yield* new UsageError({
           problem: `neither ${withoutSecrets(store)} nor its archive has a session "${session}"`,
         })
-      yield* Console.log(
-        json
-          ? toJson({ type: "restored", session, restored: isBack })
-          : clean(`session "${session}" is ${isBack ? "back in the store" : "in the store already"}`),
-      )
+      const text = clean(`session "${session}" is ${isBack ? "back in the store" : "in the store already"}`)
+      yield* printResult(json, { type: "restored", session, restored: isBack }, text)
     }).pipe(Effect.provide(options.existingStore({ store }, { readonly: false }))),
 )

@@ -1,7 +1,7 @@
 /** Prints a context: the layout, then the messages. */
 import { Message, type Render, TokenCounter } from "@memfold/core"
 import { badgesOf, messageLine } from "./timeline.js"
-import { clean, color, columns, count, percent, span, table } from "../terminal/terminal.js"
+import { clean, color, columns, count, percent, span, table, withoutMiddle } from "../terminal/terminal.js"
 
 export const meaning: Readonly<Record<Render.SectionName, string>> = {
   pinned: "always shown verbatim",
@@ -55,10 +55,5 @@ export const contextLines = ({ messages, layout }: Render.Context): ReadonlyArra
   const head = messages.slice(0, pinned).map((message) => messageLine("pin", message))
   const said = messages.slice(pinned, pinned + summary).flatMap(summaryLines)
   const rest = messages.slice(pinned + summary).map((message) => messageLine("", message, badgesOf(message)))
-  const hidden = rest.length - 2 * aroundGap
-  const run =
-    hidden <= 1
-      ? rest
-      : [...rest.slice(0, aroundGap), color.dim(`    ⋮  ${hidden} messages`), ...rest.slice(-aroundGap)]
-  return [...head, ...said, ...run]
+  return [...head, ...said, ...withoutMiddle(rest, aroundGap)]
 }

@@ -1,5 +1,5 @@
 /** `memfold copy` and `memfold export`: copy sessions to another store or to a file. */
-import { Args, Options } from "@effect/cli"
+import { Args } from "@effect/cli"
 import { Audit, EventLog } from "@memfold/core"
 import { Console, Context, Effect, Layer, Option, Stream } from "effect"
 import { statSync } from "node:fs"
@@ -12,7 +12,7 @@ import { sqliteFile } from "@memfold/catalog"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { listening } from "./signals.js"
-import { clean, color, count, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
+import { clean, color, count, progress, progressDone, several, printResult } from "../terminal/terminal.js"
 
 const chosen = options.repeatedText(
   "session",
@@ -107,7 +107,7 @@ export const copyAll = (
   Effect.gen(function* () {
     const sums = { ...noSums }
     const print = (record: object, text: string) =>
-      Effect.zipRight(Effect.sync(progressDone), Console.log(json ? toJson(record) : text))
+      Effect.zipRight(Effect.sync(progressDone), printResult(json, record, text))
     const done = (copied: Copied) => {
       const { outcome, ...result } = copied
       // The session was deleted after it was listed.
@@ -216,10 +216,8 @@ export const exportCommand = options.command(
     file: Args.text({ name: "FILE" }).pipe(Args.optional),
     ...options.stored,
     session: chosen,
-    owner: options.owner.pipe(
-      Options.withDescription(
-        "Everything of this owner: the sessions, and the facts about the user of this name.",
-      ),
+    owner: options.owner(
+      "Everything of this owner: the sessions, and the facts about the user of this name.",
     ),
     reason: options.optionalText(
       "reason",

@@ -144,7 +144,7 @@ export const command = options.command(
     "are known; diff shows what would come, go and change, take puts it in their place, and drop drops it.",
   {
     words: Args.repeated(Args.text({ name: "[audit|rebuild|diff|take|drop] SESSION" })),
-    owner: options.owner.pipe(Options.withDescription("An owner, in place of a session.")),
+    owner: options.owner("An owner, in place of a session."),
     at: options.optionalText("at", "DATE", "What was true then, such as 2024-03-01; now by default."),
     always: options.flag("always", "Also what is no longer true."),
     asOf: options.optionalInteger("as-of", "VERSION", "As it was known at this version of the log."),

@@ -2,7 +2,16 @@
 import { Options } from "@effect/cli"
 import { EventLog, Memory, OptionGroup } from "@memfold/core"
 import { Console, Data, Effect, Option, Stream } from "effect"
-import { color, date, inWords, json as toJson, printJson, shownId, table } from "../terminal/terminal.js"
+import {
+  color,
+  date,
+  inWords,
+  json as toJson,
+  printJson,
+  shownId,
+  table,
+  printResult,
+} from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { eventRecord } from "./records.js"
@@ -105,17 +114,12 @@ const toldAgain = (
       if (isPrinted && one.outcome === "delivered") return Effect.void
       const { session, version, outcome, reason } = one
       const why = reason === undefined ? "" : `: ${shownId(reason)}`
-      return Console.log(
-        json
-          ? toJson({ type: "redelivered", ...one })
-          : `${outcome === "failed" ? color.red(outcome) : outcome}  ${shownId(session)}  ${version}${why}`,
-      )
+      const what = outcome === "failed" ? color.red(outcome) : outcome
+      const text = `${what}  ${shownId(session)}  ${version}${why}`
+      return printResult(json, { type: "redelivered", ...one }, text)
     })
-    yield* Console.log(
-      json
-        ? toJson({ type: "redelivery", ...sums })
-        : `${sums.delivered} delivered, ${sums.gone} gone from the store, ${sums.failed} failed`,
-    )
+    const text = `${sums.delivered} delivered, ${sums.gone} gone from the store, ${sums.failed} failed`
+    yield* printResult(json, { type: "redelivery", ...sums }, text)
     if (sums.failed > 0) return yield* new Findings()
   })
 
@@ -202,24 +206,14 @@ export const command = options.command(
         })
       if (given.delete) {
         const deleted = yield* EventLog.deleteGroup(log, group.value)
-        return yield* Console.log(
-          json
-            ? toJson({ type: "group", group: group.value, deleted })
-            : deleted
-              ? "deleted"
-              : "there is no such group",
-        )
+        const text = deleted ? "deleted" : "there is no such group"
+        return yield* printResult(json, { type: "group", group: group.value, deleted }, text)
       }
       if (Option.isSome(done)) {
         const id = done.value
         const wasGivenUp = yield* EventLog.deleteGivenUp(log, group.value, id)
-        return yield* Console.log(
-          json
-            ? toJson({ type: "done", group: group.value, id, done: wasGivenUp })
-            : wasGivenUp
-              ? "done"
-              : "the group has given up no such event",
-        )
+        const text = wasGivenUp ? "done" : "the group has given up no such event"
+        return yield* printResult(json, { type: "done", group: group.value, id, done: wasGivenUp }, text)
       }
       if (givenUp) return yield* showGivenUp(log, group.value, json)
       const how = { follow, from, lease: given.lease * 1_000 }

@@ -2,13 +2,22 @@
 import { Args, Options } from "@effect/cli"
 import { type Audit, Memory } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
-import { clean, color, date, json as toJson, several, shownId, table } from "../terminal/terminal.js"
+import {
+  clean,
+  color,
+  date,
+  json as toJson,
+  several,
+  shownId,
+  table,
+  printResult,
+} from "../terminal/terminal.js"
 import { Findings, UsageError } from "./failure.js"
 import * as options from "./options.js"
 
 const subject = {
   session: Args.optional(Args.text({ name: "SESSION" })),
-  owner: options.owner.pipe(Options.withDescription("An owner, in place of a session.")),
+  owner: options.owner("An owner, in place of a session."),
 }
 
 /** A session or an owner, and not both. */
@@ -107,10 +116,11 @@ export const erase = options.command(
       const memory = yield* Memory.Memory
       if (takeBack) {
         const keys = yield* memory.restore(owner, Option.isSome(reason) ? { reason: reason.value } : {})
-        yield* Console.log(
-          json ? toJson({ type: "restored", owner, keys }) : `${several(keys, "key")} in use again`,
+        return yield* printResult(
+          json,
+          { type: "restored", owner, keys },
+          `${several(keys, "key")} in use again`,
         )
-        return
       }
       if (Option.isNone(reason)) return yield* new UsageError({ problem: "--reason TEXT: say why" })
       const millis = after === "0" ? 0 : after

@@ -34,9 +34,7 @@ export const sessions = options.command(
   "List the sessions of a store.",
   {
     store: options.store,
-    owner: options.owner.pipe(
-      Options.withDescription("Only the sessions of this owner, the newest activity first."),
-    ),
+    owner: options.owner("Only the sessions of this owner, the newest activity first."),
     json: options.json,
   },
   ({ store, owner, json }) =>
@@ -165,9 +163,10 @@ export const context = options.command(
     session,
     ...options.stored,
     time: options.optionalInteger("at", "VERSION", "The context as it was at this version of the session."),
-    format: Options.choice("format", contextFormats).pipe(
-      Options.optional,
-      Options.withDescription("Print the messages as this provider takes them."),
+    format: options.optionalChoice(
+      "format",
+      contextFormats,
+      "Print the messages as this provider takes them.",
     ),
     user: options.optionalText(
       "user",

@@ -41,19 +41,24 @@ export const text = (name: string, value: string, about: string): Options.Option
 export const optionalText = (name: string, value: string, about: string) =>
   Options.optional(text(name, value, about))
 
+/** An option that is one of some words. */
+export const optionalChoice = <const Word extends string>(
+  name: string,
+  words: ReadonlyArray<Word>,
+  about: string,
+) => Options.choice(name, words).pipe(Options.withDescription(about), Options.optional)
+
 /** Whose words summaries may have. */
 export const trust = {
-  trust: Options.choice("trust", ["together", "separate"]).pipe(
-    Options.optional,
-    Options.withDescription(
-      "separate: results of tools, documents and pages have a summary of their own, without authority.",
-    ),
+  trust: optionalChoice(
+    "trust",
+    ["together", "separate"],
+    "separate: results of tools, documents and pages have a summary of their own, without authority.",
   ),
-  minimumOrigin: Options.choice("minimum-origin", Message.Origin.literals).pipe(
-    Options.optional,
-    Options.withDescription(
-      "The least trusted words that summaries and recalled messages in a context may have.",
-    ),
+  minimumOrigin: optionalChoice(
+    "minimum-origin",
+    Message.Origin.literals,
+    "The least trusted words that summaries and recalled messages in a context may have.",
   ),
 }
 
@@ -151,7 +156,7 @@ export const behind = <E>(
 ): Layer.Layer<EventLog.EventLog, E | EventLog.LogError> =>
   Option.match(place, { onNone: () => store, onSome: (archive) => withArchive(store, archive) })
 
-export const owner = Options.text("owner").pipe(Options.withPseudoName("ID"), Options.optional)
+export const owner = (about: string) => optionalText("owner", "ID", about)
 
 export const set = repeatedText(
   "set",

@@ -1,7 +1,7 @@
 /** Options of commands that use a queue, and `memfold dead-letters`. */
 import { type QueueError, queueOf, type UnknownName } from "@memfold/catalog"
 import { Console, Effect, Option } from "effect"
-import { clean, json as toJson, printJson, several, table } from "../terminal/terminal.js"
+import { clean, printJson, several, table, printResult } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 
@@ -39,11 +39,8 @@ export const deadLetters = options.command(
           const revived = yield* Effect.filter(sessions, queue.revive)
           if (revived.length < sessions.length)
             return yield* new UsageError({ problem: "there is no dead letter of this session" })
-          return yield* Console.log(
-            given.json
-              ? toJson({ type: "revived", sessions: revived })
-              : `${several(revived.length, "session")} in the queue again`,
-          )
+          const text = `${several(revived.length, "session")} in the queue again`
+          return yield* printResult(given.json, { type: "revived", sessions: revived }, text)
         }
         const letters = yield* queue.deadLetters
         if (given.json) return yield* printJson(letters.map((letter) => ({ type: "dead-letter", ...letter })))

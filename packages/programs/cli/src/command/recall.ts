@@ -1,5 +1,5 @@
 /** `memfold recall`: searches a session, or all sessions of an owner. */
-import { Args, Options } from "@effect/cli"
+import { Args } from "@effect/cli"
 import { Memory, OptionGroup } from "@memfold/core"
 import { Console, Effect, Option } from "effect"
 import { UsageError } from "./failure.js"
@@ -36,7 +36,7 @@ export const command = options.command(
     query: Args.text({ name: "QUERY" }).pipe(Args.withDescription("A question, or the words to search for.")),
     ...options.stored,
     session: options.optionalText("session", "ID", "Search this session."),
-    owner: options.owner.pipe(Options.withDescription("Search all sessions of this owner.")),
+    owner: options.owner("Search all sessions of this owner."),
     ...options.numbers(numbers),
     after: options.optionalText(
       "after",

@@ -1,6 +1,6 @@
 /** `memfold repair` */
 import { EventLog, Repair } from "@memfold/core"
-import { Console, Effect, Option, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { Findings } from "./failure.js"
 import { type Finding, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
@@ -12,6 +12,7 @@ import {
   several,
   json as toJson,
   printLines,
+  printResult,
 } from "../terminal/terminal.js"
 
 /** The result for one session. A log that cannot be read is left unchanged. */
@@ -66,11 +67,8 @@ export const command = options.command(
           yield* printLines(printed)
         }),
       )
-      yield* Console.log(
-        json
-          ? toJson({ type: "repair", ...sums })
-          : `${several(sums.sessions, "session")}: ${sums.mended} mended, ${sums.left} left`,
-      )
+      const text = `${several(sums.sessions, "session")}: ${sums.mended} mended, ${sums.left} left`
+      yield* printResult(json, { type: "repair", ...sums }, text)
       if (sums.left > 0) return yield* new Findings()
     }).pipe(Effect.provide(options.existingStore({ store, archive }, { readonly: false }))),
 )

@@ -202,11 +202,10 @@ export const command = options.command(
     guard: options.guard,
     ...options.trust,
     ...spend,
-    audit: Options.choice("audit", ["changes", "reads"]).pipe(
-      Options.optional,
-      Options.withDescription(
-        "What the audit trails have beside erasures and holds: exports and deletions, or each read as well.",
-      ),
+    audit: options.optionalChoice(
+      "audit",
+      ["changes", "reads"],
+      "What the audit trails have beside erasures and holds: exports and deletions, or each read as well.",
     ),
     quiet: options.flag("quiet", "Log failures only, and not each request."),
   },

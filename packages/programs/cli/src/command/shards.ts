@@ -3,7 +3,7 @@ import { Args, Command } from "@effect/cli"
 import { Audit, EventLog } from "@memfold/core"
 import { type Moved, Sharded } from "@memfold/sharded"
 import { Console, Effect, Option, Stream } from "effect"
-import { clean, count, json as toJson, several, shownId, table, printJson } from "../terminal/terminal.js"
+import { clean, count, several, shownId, table, printJson, printResult } from "../terminal/terminal.js"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
 import { shardsIn } from "./shardsFile.js"
@@ -18,13 +18,13 @@ const withShards = <E>(path: string, use: (log: Sharded["Type"]) => Effect.Effec
   Effect.flatMap(shardsIn("--shards", path), (shards) => Effect.provide(Effect.flatMap(Sharded, use), shards))
 
 const toldMove = (json: boolean) => (moved: Moved) =>
-  Console.log(
-    json
-      ? toJson({ type: "move", ...moved })
-      : `${shownId(moved.session)}  ${moved.outcome}` +
-          (moved.outcome === "moved"
-            ? `  ${clean(`${moved.from} to ${moved.to}`)}  ${several(moved.events, "event")}`
-            : ""),
+  printResult(
+    json,
+    { type: "move", ...moved },
+    `${shownId(moved.session)}  ${moved.outcome}` +
+      (moved.outcome === "moved"
+        ? `  ${clean(`${moved.from} to ${moved.to}`)}  ${several(moved.events, "event")}`
+        : ""),
   )
 
 /** Notes what was moved, and tells it. */

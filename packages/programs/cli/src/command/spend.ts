@@ -1,5 +1,4 @@
 /** The options that cap what the calls of a day may cost, and `memfold spend`. */
-import { Options } from "@effect/cli"
 import { byName, type UnknownName } from "@memfold/catalog"
 import { EventLog, Memory, Session } from "@memfold/core"
 import { Prices } from "@memfold/prices"
@@ -88,7 +87,7 @@ export const command = options.command(
   "Show what summaries, facts and vectors have cost on the newest day, and which caps were reached.",
   {
     store: options.store,
-    owner: options.owner.pipe(Options.withDescription("Only what this owner has spent.")),
+    owner: options.owner("Only what this owner has spent."),
     session: options.optionalText("session", "ID", "Only what this session has spent."),
     json: options.json,
   },

@@ -17,6 +17,7 @@ import {
   several,
   table,
   json as toJson,
+  printResult,
 } from "../terminal/terminal.js"
 
 /** The file of a `sqlite:` URL. These commands apply to no other store. */
@@ -74,11 +75,8 @@ const vacuum = options.command(
   ({ store, json }): Maintenance =>
     Effect.gen(function* () {
       const { before, after } = yield* SqliteEventLog.vacuum(yield* fileOf(store))
-      yield* Console.log(
-        json
-          ? toJson({ type: "vacuumed", before, after })
-          : `${mebibytes(before)} before, ${mebibytes(after)} now`,
-      )
+      const text = `${mebibytes(before)} before, ${mebibytes(after)} now`
+      yield* printResult(json, { type: "vacuumed", before, after }, text)
     }),
 )
 
@@ -100,9 +98,7 @@ const backup = options.command(
           progress(`${percent(so.copied / Math.max(so.total, 1))} of ${mebibytes(so.total)}`),
       })
       progressDone()
-      yield* Console.log(
-        json ? toJson({ type: "backup", to, bytes: total }) : clean(`${to}: ${mebibytes(total)}`),
-      )
+      yield* printResult(json, { type: "backup", to, bytes: total }, clean(`${to}: ${mebibytes(total)}`))
     }),
 )
 
@@ -113,11 +109,9 @@ const dropIndex = options.command(
   ({ store, json }): Maintenance =>
     Effect.gen(function* () {
       const { sessions } = yield* SqliteEventLog.dropFullTextIndex(yield* fileOf(store))
-      yield* Console.log(
-        json
-          ? toJson({ type: "dropped-index", sessions })
-          : `dropped the full-text index of ${several(sessions, "session")}; vacuum gives the space back`,
-      )
+      const dropped = `dropped the full-text index of ${several(sessions, "session")}`
+      const text = `${dropped}; vacuum gives the space back`
+      yield* printResult(json, { type: "dropped-index", sessions }, text)
     }),
 )
 

@@ -1,7 +1,7 @@
 /** Prints a replay: the messages, and each compaction with its reason. */
 import { type Event, Message, type CompactionOutcome } from "@memfold/core"
 import type { MessageStep } from "../replay/replay.js"
-import { color, columns, count, oneLine, several, span } from "../terminal/terminal.js"
+import { color, columns, count, oneLine, several, span, withoutMiddle } from "../terminal/terminal.js"
 
 const roleColor = {
   system: color.magenta,
@@ -141,13 +141,9 @@ export class Timeline {
   flush(): ReadonlyArray<string> {
     const steps = this.quiet
     this.quiet = []
-    const line = ({ index, message }: MessageStep) => messageLine(index, message)
-    const hidden = steps.length - 2 * shownAround
-    if (hidden <= 1) return steps.map(line)
-    return [
-      ...steps.slice(0, shownAround).map(line),
-      color.dim(`    ⋮  ${several(hidden, "message")}`),
-      ...steps.slice(-shownAround).map(line),
-    ]
+    return withoutMiddle(
+      steps.map(({ index, message }) => messageLine(index, message)),
+      shownAround,
+    )
   }
 }

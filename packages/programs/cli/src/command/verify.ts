@@ -4,7 +4,7 @@ import { Console, Effect, Stream } from "effect"
 import { Findings } from "./failure.js"
 import { type Finding, integrity, place, unreadable } from "./finding.js"
 import * as options from "./options.js"
-import { clean, color, progress, progressDone, several, json as toJson } from "../terminal/terminal.js"
+import { clean, color, progress, progressDone, several, printResult } from "../terminal/terminal.js"
 
 export const command = options.command(
   "verify",
@@ -19,10 +19,10 @@ export const command = options.command(
       const report = (found: ReadonlyArray<Finding>) => {
         sums.findings += found.length
         return Effect.forEach(found, (finding) =>
-          Console.log(
-            json
-              ? toJson({ type: "finding", ...finding })
-              : `${color.red(finding.rule)}  ${clean(`${place(finding)}: ${finding.detail}`)}`,
+          printResult(
+            json,
+            { type: "finding", ...finding },
+            `${color.red(finding.rule)}  ${clean(`${place(finding)}: ${finding.detail}`)}`,
           ),
         )
       }
@@ -54,16 +54,16 @@ export const command = options.command(
       const damage = yield* integrity(store)
       progressDone()
       yield* report(damage)
-      yield* Console.log(
-        json
-          ? toJson({
-              type: "verified",
-              ...sums,
-              ...(erased === 0 ? {} : { erased }),
-              ...(behind.events === 0 ? {} : { unindexed: behind.events }),
-            })
-          : `${several(sums.sessions, "session")}, ${several(sums.events, "event")}${erased === 0 ? "" : `, ${erased} erased`}: ` +
-              (sums.findings === 0 ? color.green("clean") : color.red(several(sums.findings, "finding"))),
+      yield* printResult(
+        json,
+        {
+          type: "verified",
+          ...sums,
+          ...(erased === 0 ? {} : { erased }),
+          ...(behind.events === 0 ? {} : { unindexed: behind.events }),
+        },
+        `${several(sums.sessions, "session")}, ${several(sums.events, "event")}${erased === 0 ? "" : `, ${erased} erased`}: ` +
+          (sums.findings === 0 ? color.green("clean") : color.red(several(sums.findings, "finding"))),
       )
       if (behind.events > 0 && !json)
         yield* Console.log(

@@ -60,6 +60,10 @@ export const json = (value: unknown, indent?: number): string =>
 export const printLines = (lines: Iterable<string>): Effect.Effect<void> =>
   Effect.forEach(lines, (line) => Console.log(line), { discard: true })
 
+/** Prints a result: as a record for programs, or as a text for people. */
+export const printResult = (isJson: boolean, record: object, text: string): Effect.Effect<void> =>
+  Console.log(isJson ? json(record) : text)
+
 /** Prints JSON Lines: one for each record. */
 export const printJson = (records: Iterable<object>): Effect.Effect<void> =>
   Effect.forEach(records, (record) => Console.log(json(record)), { discard: true })
@@ -83,6 +87,14 @@ const cut = (text: string, width: number, tidy: (text: string) => string): strin
 /** A clean text on one line of at most `width` columns, cut with an ellipsis. */
 export const oneLine = (text: string, width: number): string =>
   cut(text, width, (start) => clean(start).replace(/\s+/g, " ").trim())
+
+/** Lines without the middle of a long run, whose messages are only counted. */
+export const withoutMiddle = (lines: ReadonlyArray<string>, around: number): ReadonlyArray<string> => {
+  const hidden = lines.length - 2 * around
+  return hidden <= 1
+    ? lines
+    : [...lines.slice(0, around), color.dim(`    ⋮  ${several(hidden, "message")}`), ...lines.slice(-around)]
+}
 
 /** The largest width of an id in a table, in columns. */
 const idColumns = 60
