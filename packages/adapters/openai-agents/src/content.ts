@@ -1,6 +1,6 @@
 /** Content parts of messages and outputs: of the Agents SDK, and of the Responses API. */
-import { type Fields, isFields } from "@memfold/codec"
-import { present, without } from "./names.js"
+import { type Fields, isFields, present } from "@memfold/codec"
+import { without } from "./names.js"
 
 const dataOf = ({ providerData }: Fields): Fields => (isFields(providerData) ? providerData : {})
 
@@ -55,8 +55,9 @@ export const toPart = (part: Fields): Fields => {
   }
 }
 
-const withData = (known: Fields, extra: Fields): Fields =>
-  Object.keys(extra).length === 0 ? known : { ...known, providerData: extra }
+/** Fields with what else came with them, which the SDK keeps as provider data. */
+export const withData = (known: Fields, extra: Fields): Fields =>
+  present({ ...known, ...(Object.keys(extra).length === 0 ? {} : { providerData: extra }) })
 
 /** A content part of the Responses API as the Agents SDK has it. */
 export const fromPart = (part: Fields): Fields => {
@@ -70,14 +71,14 @@ export const fromPart = (part: Fields): Fields => {
       return withData({ type, refusal }, without(part, "type", "refusal"))
     case "input_image":
       return withData(
-        present({ type, image: typeof id === "string" ? { id } : image, detail }),
+        { type, image: typeof id === "string" ? { id } : image, detail },
         without(part, "type", "image_url", "file_id", "detail"),
       )
     case "input_file": {
       const { file_data: data, file_url: url, filename } = part as Record<string, unknown>
       const file = typeof id === "string" ? { id } : typeof url === "string" ? { url } : data
       return withData(
-        present({ type, file, filename }),
+        { type, file, filename },
         without(part, "type", "file_id", "file_url", "file_data", "filename"),
       )
     }

@@ -6,6 +6,7 @@
 import * as Codec from "@memfold/codec"
 import type { Message } from "@memfold/core"
 import { Schema } from "effect"
+import { without } from "./names.js"
 
 /** The name of the provider data of this format. */
 export const provider = "openai-agents"
@@ -45,8 +46,7 @@ export const same = (one: unknown, other: unknown): boolean =>
 /** The form of an item: how it differs from `known`, which is written without a form; `undefined` if it does not differ. */
 export const formOf = (item: Codec.Fields, known: Codec.Fields): Form | undefined => {
   const absent = Object.keys(known).filter((key) => !Object.hasOwn(item, key))
-  const common = Object.fromEntries(Object.entries(known).filter(([key]) => !absent.includes(key)))
-  const fields = Codec.rest(item, common)
+  const fields = Codec.rest(item, without(known, ...absent))
   const form: Form = {
     ...(fields === undefined ? {} : { fields }),
     ...(absent.length === 0 ? {} : { absent }),
@@ -58,7 +58,7 @@ export const formOf = (item: Codec.Fields, known: Codec.Fields): Form | undefine
 
 /** The item with what its form says. A whole item is the caller's to judge: its text may have been changed since. */
 export const written = (known: Codec.Fields, { fields, absent = [] }: Form): Codec.Fields =>
-  Codec.restore(Object.fromEntries(Object.entries(known).filter(([key]) => !absent.includes(key))), fields)
+  Codec.restore(without(known, ...absent), fields)
 
 /** The part with a form. */
 export const withForm = <P extends Message.Part>(part: P, form: Form | undefined): P =>

@@ -23,6 +23,3 @@ export const without = (fields: Fields, ...names: ReadonlyArray<string>): Fields
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => value !== undefined && !names.includes(name)),
   )
-
-/** The fields that have a value. */
-export const present = (fields: Fields): Fields => without(fields)

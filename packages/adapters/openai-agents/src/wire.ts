@@ -2,9 +2,9 @@
  * Items of the Agents SDK, as items of the Responses API and back. They say the same under other names; the codec of
  * `@memfold/openai` reads and writes the latter.
  */
-import { type Fields, isFields } from "@memfold/codec"
-import { fromOutput, fromPart, toOutput, toPart } from "./content.js"
-import { present, toCamel, toSnake, without } from "./names.js"
+import { type Fields, isFields, present } from "@memfold/codec"
+import { fromOutput, fromPart, toOutput, toPart, withData } from "./content.js"
+import { toCamel, toSnake, without } from "./names.js"
 
 /** The provider data of an item without what the item says itself. */
 const extraOf = ({ providerData }: Fields, ...reserved: ReadonlyArray<string>): Fields =>
@@ -165,9 +165,6 @@ export const toWire = (item: Fields): Fields => {
         : { ...item }
   }
 }
-
-const withData = (known: Fields, extra: Fields): Fields =>
-  present({ ...known, ...(Object.keys(extra).length === 0 ? {} : { providerData: extra }) })
 
 const fromMessage = (item: Fields): Fields => {
   const { id, role, content, status, phase } = item as Record<string, unknown>

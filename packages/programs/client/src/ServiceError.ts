@@ -1,5 +1,5 @@
 /** What a client rejects with. */
-import { type Problem, statuses } from "./statuses.js"
+import type { Problem } from "./statuses.js"
 
 /**
  * The service refused a request, or could not be reached. `problem` is what the service said; `null` if it said nothing that can be
@@ -40,11 +40,3 @@ export const isPassing = ({
   readonly status: number | null
   readonly error?: string
 }): boolean => error === "Unreachable" || status === 429 || status === 503
-
-/** Whether a value is a problem of the service. */
-export const isProblem = (given: unknown): given is Problem =>
-  typeof given === "object" &&
-  given !== null &&
-  "detail" in given &&
-  "status" in given &&
-  (statuses as ReadonlyArray<unknown>).includes(given.status)

@@ -9,7 +9,7 @@ import { problemsAlone } from "./problemsAlone.js"
 import { erases, group, reads, readsAndWrites, under, writes } from "./route.js"
 import * as schemas from "./schemas.js"
 
-export { problem, type Problem, Problems, type Status, statuses } from "./problem.js"
+export { isProblem, problem, type Problem, Problems, type Status, statuses } from "./problem.js"
 export { Begins, Caller, Erasing, Reading, type Right, Writing } from "./route.js"
 export * as schemas from "./schemas.js"
 export { wrongIn } from "./wrong.js"

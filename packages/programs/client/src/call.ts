@@ -3,7 +3,8 @@ import { FetchHttpClient, type HttpApi, HttpApiClient, HttpClient, HttpClientReq
 import { Cause, Duration, Effect, Exit, Layer, ParseResult, Schedule, Schema } from "effect"
 import { api } from "./api.js"
 import { Format } from "./schemas.js"
-import { isPassing, isProblem, ServiceError } from "./ServiceError.js"
+import { isPassing, ServiceError } from "./ServiceError.js"
+import { isProblem } from "./statuses.js"
 import { wrongIn } from "./wrong.js"
 
 /** Where the service is, and who asks it. */

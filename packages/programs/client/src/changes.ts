@@ -1,7 +1,8 @@
 /** The events of a session as they come, over connections that may break. */
 import { createParser, type EventSourceMessage } from "eventsource-parser"
 import type { Problem } from "./statuses.js"
-import { isPassing, isProblem, ServiceError } from "./ServiceError.js"
+import { isPassing, ServiceError } from "./ServiceError.js"
+import { isProblem } from "./statuses.js"
 
 /** Where the events come from. */
 export interface ChangesSource {

@@ -1,6 +1,7 @@
 /** The events of an owner, line by line. */
 import type { RecordedEvent } from "./schemas.js"
-import { isProblem, ServiceError } from "./ServiceError.js"
+import { ServiceError } from "./ServiceError.js"
+import { isProblem } from "./statuses.js"
 
 /** The events in a text of lines. Fails unless the last line says that all of them came. */
 export const eventsIn = (text: string): ReadonlyArray<RecordedEvent> => {

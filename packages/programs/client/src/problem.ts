@@ -3,7 +3,7 @@ import { HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import type { Problem, Status } from "./statuses.js"
 
-export { type Problem, type Status, statuses } from "./statuses.js"
+export { isProblem, type Problem, type Status, statuses } from "./statuses.js"
 
 const titles: Readonly<Record<Status, string>> = {
   400: "The request is wrong",

@@ -18,3 +18,11 @@ export interface Problem {
   /** After how many seconds to come again, where the service knows it. */
   readonly retryAfter?: number | undefined
 }
+
+/** Whether a value is a problem of the service. */
+export const isProblem = (given: unknown): given is Problem =>
+  typeof given === "object" &&
+  given !== null &&
+  "detail" in given &&
+  "status" in given &&
+  (statuses as ReadonlyArray<unknown>).includes(given.status)

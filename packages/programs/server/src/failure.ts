@@ -1,6 +1,6 @@
 /** The one mapping of errors to problems: which status an error has, and what to do about it. */
 import type { HttpApiError } from "@effect/platform"
-import { type Problem, problem, type Status, statuses, wrongIn } from "@memfold/client/api"
+import { isProblem, type Problem, problem, type Status, wrongIn } from "@memfold/client/api"
 
 /** The status of each error of a memory, and what to do where its message does not say it. */
 const known: Readonly<Record<string, readonly [status: Status, next?: string]>> = {
@@ -43,13 +43,6 @@ const refusals: Readonly<Record<string, readonly [status: Status, name: string]>
   position: [400, "InvalidInput"],
   limit: [413, "TooLong"],
 }
-
-const isProblem = (error: unknown): error is Problem =>
-  typeof error === "object" &&
-  error !== null &&
-  "status" in error &&
-  "detail" in error &&
-  (statuses as ReadonlyArray<unknown>).includes(error.status)
 
 /** The name of an error, for logs: its text may quote what was said. */
 const nameOf = (error: unknown): string => {

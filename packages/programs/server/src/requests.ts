@@ -3,7 +3,7 @@ import { codecs, type Formats, strategyNamed, type UnknownName } from "@memfold/
 import { problem, type schemas } from "@memfold/client/api"
 import { EventLog, type Message, type Strategy } from "@memfold/core"
 import { breathe, inSteps } from "@memfold/log/breathe"
-import { Effect, Either } from "effect"
+import { Effect, Either, Struct } from "effect"
 
 /** The name of a format, `openai` by default. */
 export const formatOf = ({ format = "openai" }: { readonly format?: keyof Formats | undefined }) => format
@@ -50,16 +50,11 @@ export const strategyOf =
     request: StrategyRequest,
   ): Either.Either<{ readonly strategy?: Strategy.Strategy }, UnknownName | Strategy.SettingsError> => {
     const { name, file, environmentPrefix, isChanged } = current()
-    const { strategy, settings = {}, ...turns } = request
-    const named = Object.fromEntries(
-      (["fullContextTurns", "cachedContextTurns"] as const).flatMap((key) =>
-        turns[key] === undefined ? [] : [[key, turns[key]]],
-      ),
-    )
-    const given = { ...settings, ...named }
-    if (strategy === undefined && Object.keys(given).length === 0 && !isChanged) return Either.right({})
+    const { strategy, settings } = request
+    const all = { ...settings, ...given(Struct.pick(request, "fullContextTurns", "cachedContextTurns")) }
+    if (strategy === undefined && Object.keys(all).length === 0 && !isChanged) return Either.right({})
     return Either.map(
-      strategyNamed(strategy ?? name, { request: given, file, environmentPrefix }),
+      strategyNamed(strategy ?? name, { request: all, file, environmentPrefix }),
       (strategy) => ({ strategy }),
     )
   }

@@ -3,7 +3,7 @@ import { Args, Options } from "@effect/cli"
 import { Audit, EventLog, type Memory, type Summarizer, TokenCounter } from "@memfold/core"
 import { Clock, Effect, Option, Stream } from "effect"
 import { readdirSync } from "node:fs"
-import { basename, extname, join } from "node:path"
+import { join } from "node:path"
 import { completed } from "../import/completed.js"
 import { eventsOf, type Imported, type ImportedSummary } from "../import/events.js"
 import { type GuardedSession, guardedSession } from "../import/guarded.js"
@@ -18,6 +18,7 @@ import {
 } from "../import/programs.js"
 import { continued } from "../import/continued.js"
 import { commitOf, importedBefore, write } from "../import/write.js"
+import { nameOf } from "../input/Input.js"
 import { leftOutLine } from "../transcript/leftOut.js"
 import { TranscriptError } from "../transcript/Transcript.js"
 import { byName } from "@memfold/catalog"
@@ -265,7 +266,7 @@ const conversations = (given: {
       catch: () => new UsageError({ problem: `--messages: with --all, ${folder} must be a folder` }),
     })
     return yield* Effect.forEach(threads, (thread) => {
-      const file = files.find((name) => name === thread || basename(name, extname(name)) === thread)
+      const file = files.find((name) => name === thread || nameOf(name) === thread)
       return file === undefined
         ? new UsageError({ problem: `--messages: ${folder} has no transcript of conversation "${thread}"` })
         : Effect.succeed({ thread, transcript: Option.some(join(folder, file)) })

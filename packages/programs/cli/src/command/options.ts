@@ -24,7 +24,7 @@ import { defaultLimit, InputLimit, largestLimit } from "../input/Input.js"
 import { UsageError } from "./failure.js"
 import { parsedFile } from "./parsedFile.js"
 import { shardsIn } from "./shardsFile.js"
-import { clean, progress, progressDone, shownId } from "../terminal/terminal.js"
+import { clean, firstOf, progress, progressDone, shownId } from "../terminal/terminal.js"
 
 /** A command: what it is for, its options, and what it does. */
 export const command = <const Name extends string, const Config extends Command.Command.Config, R, E>(
@@ -374,10 +374,7 @@ export const requireSession = (session: string, url: string) =>
     if ((yield* log.head(session)) !== null) return
     const some = yield* EventLog.sessions(log).pipe(Stream.take(6), Stream.runCollect)
     const names = [...some].map((info) => shownId(info.session))
-    const has =
-      names.length === 0
-        ? "it has none"
-        : `it has: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}`
+    const has = names.length === 0 ? "it has none" : `it has: ${firstOf(names)}`
     return yield* new UsageError({
       problem: `there is no session "${session}" in ${withoutSecrets(url)}; ${has}`,
     })

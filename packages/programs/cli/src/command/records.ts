@@ -2,6 +2,7 @@
 import type { EventLog, CompactionOutcome, Render } from "@memfold/core"
 import { formatContext } from "@memfold/catalog"
 import type { Totals } from "../replay/replay.js"
+import { valueOr } from "../transcript/source.js"
 
 export const contextFormats = ["openai", "openai-responses", "anthropic"] as const
 export type ContextFormat = (typeof contextFormats)[number]
@@ -78,13 +79,5 @@ export const eventRecord = (record: EventLog.LogRecord) => ({
   time: new Date(record.time).toISOString(),
   type: record.type,
   schemaVersion: record.schemaVersion,
-  data: parsed(record.data),
+  data: valueOr(record.data, record.data),
 })
-
-const parsed = (data: string): unknown => {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return data
-  }
-}

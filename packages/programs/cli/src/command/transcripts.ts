@@ -1,6 +1,6 @@
 /** Reads transcript files and derives a session id from each. */
 import { Console, Effect, Either, Option } from "effect"
-import { basename, extname, resolve } from "node:path"
+import { resolve } from "node:path"
 import { parse, type TranscriptError } from "../transcript/Transcript.js"
 import type { Message } from "@memfold/core"
 import * as Input from "../input/Input.js"
@@ -36,7 +36,7 @@ const load = (
   Effect.gen(function* () {
     const text = yield* readText(file)
     const index = Option.getOrUndefined(pick)
-    const name = basename(file, extname(file))
+    const name = Input.nameOf(file)
     const session = index === undefined ? name : `${name}-${index}`
     const parsed = parse(text, {
       file,

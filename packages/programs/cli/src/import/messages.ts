@@ -2,7 +2,7 @@
 import type { Message } from "@memfold/core"
 import { Either } from "effect"
 import { decodeChat } from "../transcript/chat.js"
-import { isObject, type JsonObject, type Problem, type Row } from "../transcript/source.js"
+import { isObject, type JsonObject, type Problem, type Row, valueOr } from "../transcript/source.js"
 import { chatNames, fieldOf, idOf, nameIn } from "./fields.js"
 import { readOldTime, timeAllowed } from "./time.js"
 
@@ -32,14 +32,8 @@ const further = [
 ]
 
 /** Parses columns that hold a JSON list as text. */
-const unpacked = (value: unknown): unknown => {
-  if (typeof value !== "string" || !value.trimStart().startsWith("[")) return value
-  try {
-    return JSON.parse(value) as unknown
-  } catch {
-    return value
-  }
-}
+const unpacked = (value: unknown): unknown =>
+  typeof value === "string" && value.trimStart().startsWith("[") ? valueOr(value, value) : value
 
 /**
  * A record as a provider's message. Other fields, such as `tools_used` or a row id, are kept in the metadata and never

@@ -1,6 +1,7 @@
 /** The older programs by name, and the readers of their files. Nothing is written here. */
 import { Chunk, Effect, Either, Stream } from "effect"
-import { basename, extname } from "node:path"
+import { nameOf } from "../input/Input.js"
+import { firstOf } from "../terminal/terminal.js"
 import type { LeftOut } from "../transcript/leftOut.js"
 import type { Source } from "../transcript/source.js"
 import { parseEachOf, parseSource, type Picked, type TranscriptError } from "../transcript/Transcript.js"
@@ -48,8 +49,6 @@ export interface Consolidated extends slidingWindow.Consolidated {
 
 type Reader = (sources: Sources) => Effect.Effect<OldSession, ImportError | TranscriptError>
 
-const nameOf = (file: string): string => basename(file, extname(file))
-
 /** Fails if an option was given that does not apply to this program. */
 const refuse = (
   program: string,
@@ -78,9 +77,6 @@ const fromSlidingWindow: Reader = (sources) =>
     return { session: nameOf(file), state: { ...read, text } }
   })
 
-const several = (threads: ReadonlyArray<string>): string =>
-  threads.slice(0, 5).join(", ") + (threads.length > 5 ? ", …" : "")
-
 /** The conversation to read. Fails if several are possible. */
 const pick = (
   threads: ReadonlyArray<string>,
@@ -92,13 +88,13 @@ const pick = (
   if (thread !== undefined) {
     return threads.includes(thread)
       ? Effect.succeed(thread)
-      : wrong(`there is no conversation "${thread}"; it has ${several(threads)}`)
+      : wrong(`there is no conversation "${thread}"; it has ${firstOf(threads)}`)
   }
   if (session !== undefined && threads.includes(session)) return Effect.succeed(session)
   return threads.length === 1
     ? Effect.succeed(only)
     : wrong(
-        `there are ${threads.length} conversations; name one with --thread: ${several(threads)}; or import each with --all`,
+        `there are ${threads.length} conversations; name one with --thread: ${firstOf(threads)}; or import each with --all`,
       )
 }
 

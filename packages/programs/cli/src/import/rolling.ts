@@ -3,7 +3,7 @@
  * statuses. The messages are in another table, in a transcript, or in one JSON file with the summaries.
  */
 import { Either } from "effect"
-import { isObject, type JsonObject, type Problem } from "../transcript/source.js"
+import { isObject, type JsonObject, type Problem, valueOr } from "../transcript/source.js"
 import { chatNames, fieldOf, idOf } from "./fields.js"
 import type { OldMessage } from "./messages.js"
 import type { OldState, OldSummary } from "./OldState.js"
@@ -27,14 +27,7 @@ const statuses = ["active", "superseded", "invalid"] as const
 
 const idsOf = (value: unknown): Either.Either<ReadonlyArray<string>, string> => {
   const wrong = Either.left("message_ids is no JSON list of ids")
-  let list = value
-  if (typeof value === "string") {
-    try {
-      list = JSON.parse(value) as unknown
-    } catch {
-      return wrong
-    }
-  }
+  const list = typeof value === "string" ? valueOr(value, null) : value
   if (!Array.isArray(list)) return wrong
   const ids = list.map(idOf)
   return ids.every((id) => id !== null) ? Either.right(ids) : wrong

@@ -5,8 +5,12 @@
 import { Context, Effect, Schema } from "effect"
 import { constants, type Stats } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
+import { parse } from "node:path"
 import { isatty } from "node:tty"
 import { TextDecoder } from "node:util"
+
+/** The name of a file without its folder and its ending. */
+export const nameOf = (file: string): string => parse(file).name
 
 const mebibyte = 2 ** 20
 

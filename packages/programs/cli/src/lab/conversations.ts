@@ -1,13 +1,10 @@
 /** The conversations of files: transcripts in every format that the other commands read, and data sets with questions. */
 import { type Conversation, ofTranscript, readDataSet } from "@memfold/lab"
 import { Effect, Either, Option } from "effect"
-import { withoutMark } from "../transcript/source.js"
+import { valueOr, withoutMark } from "../transcript/source.js"
 import { parse, parseAll, type TranscriptError } from "../transcript/Transcript.js"
 import { UsageError } from "../command/failure.js"
 import { type LoadOptions, noOptionAmong, readText } from "../command/transcripts.js"
-
-const parsed = (text: string): unknown =>
-  Either.getOrNull(Either.try(() => JSON.parse(withoutMark(text)) as unknown))
 
 /** The transcripts of a file: the one that was picked, or all but the branches that were left. */
 const transcriptsIn = (
@@ -36,7 +33,8 @@ const conversationsIn = (
   options: LoadOptions,
 ): Either.Either<ReadonlyArray<Conversation>, UsageError | TranscriptError> =>
   Either.gen(function* () {
-    const dataSet = options.format === "auto" ? readDataSet(parsed(text)) : Either.right(null)
+    const dataSet =
+      options.format === "auto" ? readDataSet(valueOr(withoutMark(text), null)) : Either.right(null)
     const found = yield* Either.mapLeft(
       dataSet,
       ({ message }) => new UsageError({ problem: `${file}: ${message}` }),

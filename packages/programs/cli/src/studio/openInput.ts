@@ -14,14 +14,14 @@ import {
 } from "@memfold/core"
 import { TranscriptClock } from "@memfold/lab"
 import { Clock, Effect, Either, Layer, type Scope, Stream } from "effect"
-import { basename, extname } from "node:path"
+import { basename } from "node:path"
 import { UsageError } from "../command/failure.js"
 import { openStore } from "../command/options.js"
 import { eventsOf } from "../import/events.js"
 import { isSqlite } from "../import/files.js"
 import { commitOf, write } from "../import/write.js"
 import { stateOf } from "../import/transcript.js"
-import { readText } from "../input/Input.js"
+import { nameOf, readText } from "../input/Input.js"
 import { replay } from "../replay/replay.js"
 import { samples } from "../tour/samples.js"
 import { type Format, parseAll, type Transcript } from "../transcript/Transcript.js"
@@ -250,11 +250,7 @@ export const openInput = (
     const files =
       operands.length === 0
         ? sampleFiles
-        : found.files.map((file) => ({
-            file,
-            name: basename(file, extname(file)),
-            strategy: options.strategy,
-          }))
+        : found.files.map((file) => ({ file, name: nameOf(file), strategy: options.strategy }))
     const log = yield* InMemoryEventLog.make
     const unread = [...found.unread]
     const sessions: Array<OpenedSession> = []

@@ -140,6 +140,10 @@ export const percent = (share: number, digits = 1): string => `${(share * 100).t
 export const several = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? "" : "s"}`
 
+/** The first of some names: `a, b, …`. */
+export const firstOf = (names: ReadonlyArray<string>): string =>
+  names.slice(0, 5).join(", ") + (names.length > 5 ? ", …" : "")
+
 /** A range of messages whose end is not in it, by the numbers of the first and the last one: `116 to 163`. */
 export const span = ({ from, to }: { readonly from: number; readonly to: number }): string =>
   to <= from ? "none" : to === from + 1 ? count(from) : `${count(from)} to ${count(to - 1)}`

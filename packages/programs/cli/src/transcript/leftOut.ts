@@ -1,6 +1,6 @@
 /** What of a file is in no message: every text that somebody may have said is read, or is named here with its place. */
 import { Item } from "@memfold/core"
-import { isObject, type Row } from "./source.js"
+import { isObject, type Row, valueOr } from "./source.js"
 
 /**
  * Texts of a file that are in no message.
@@ -93,14 +93,7 @@ const textsIn = (row: Row, silent: ReadonlyArray<string>): ReadonlyArray<Found> 
   return found
 }
 
-const jsonIn = (text: string): unknown => {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
+const jsonIn = (text: string): unknown => (/^\s*[[{]/.test(text) ? valueOr(text, undefined) : undefined)
 
 /** All texts in messages and summaries, also those in the JSON of arguments and outputs, and in files whose bytes are there. */
 const saidIn = (values: ReadonlyArray<unknown>): ReadonlySet<string> => {

@@ -4,7 +4,7 @@ import { Either } from "effect"
 import { written } from "./Field.js"
 import { spokenIn } from "./leftOut.js"
 import type { Unreadable } from "./EntryFormat.js"
-import { isObject, type JsonObject } from "./source.js"
+import { isObject, type JsonObject, valueOr } from "./source.js"
 import { readTime, timeAllowed } from "./time.js"
 
 /** The time at a field; `undefined` if there is none. */
@@ -98,8 +98,7 @@ export const call = (id: unknown, name: unknown, input: unknown): Message.ToolCa
 /** Arguments of a call as JSON text. A text that is no JSON object, such as a program, is the field `input` of one. */
 export const argumentsOf = (value: unknown): string => {
   if (typeof value !== "string") return JSON.stringify(value ?? {})
-  const parsed = Either.getOrNull(Either.try(() => JSON.parse(value) as unknown))
-  return isObject(parsed) ? value : JSON.stringify({ input: value })
+  return isObject(valueOr(value, null)) ? value : JSON.stringify({ input: value })
 }
 
 export type Called = Pick<Message.ToolCall, "id" | "name">

@@ -9,7 +9,7 @@ import * as Field from "./Field.js"
 import type { Said } from "./EntryFormat.js"
 import { readerOf, wholeLogs } from "./Log.js"
 import { argumentsOf, recorded, result, timeAt } from "./parts.js"
-import { isObject, type JsonObject, objectsOf, type Row } from "./source.js"
+import { isObject, type JsonObject, objectsOf, type Row, valueOr } from "./source.js"
 
 const roles: Readonly<Record<string, Message.Role | "call">> = {
   system: "system",
@@ -58,8 +58,7 @@ interface Turn {
 
 /** The calls of a turn: `{ "name", "arguments" }`, or a list of them. */
 const callsOf = (value: unknown, first: number): ReadonlyArray<Called> => {
-  const parsed =
-    typeof value === "string" ? Either.getOrNull(Either.try(() => JSON.parse(value) as unknown)) : value
+  const parsed = typeof value === "string" ? valueOr(value, null) : value
   return [parsed]
     .flat()
     .filter((one): one is JsonObject => isObject(one) && typeof one["name"] === "string")

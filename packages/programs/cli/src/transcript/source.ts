@@ -73,6 +73,9 @@ const json = (text: string): Either.Either<unknown, SyntaxProblem> =>
     catch: (error) => syntaxProblem(text, error),
   })
 
+/** The value of a JSON text; for any other text, what is to be taken for it. */
+export const valueOr = (text: string, other: unknown): unknown => Either.getOrElse(json(text), () => other)
+
 interface TextLine {
   readonly line: number
   readonly text: string

@@ -26,8 +26,6 @@ export interface Place {
 /** How often a write is tried again that another process was faster than. */
 const mostTries = 100
 
-const isTaken = (error: unknown): boolean => isFields(error) && error["_tag"] === "CannotFork"
-
 /** The id of the conversation that a request names: by itself, or in an object. */
 const namedIn = ({ conversation }: Fields): unknown =>
   isFields(conversation) ? conversation["id"] : conversation
@@ -106,7 +104,7 @@ export class Places {
     const session = chainId(key, speaker)
     await mayBegin(session)
     await this.store.fork(place.session, session).catch((error: unknown) => {
-      if (!isTaken(error)) throw error
+      if (!Predicate.isTagged(error, "CannotFork")) throw error
     })
     return { session, ...at, isNew: true }
   }
