@@ -286,12 +286,8 @@ export const chosenStrategy = (
 ): Effect.Effect<Strategy.Strategy, UsageError | UnknownName | Strategy.SettingsError> =>
   Effect.gen(function* () {
     const request = yield* parseSettings(given.set)
-    const { environmentPrefix } = given
-    return yield* strategyNamed(name, {
-      request,
-      file: yield* readSettings(given.settings),
-      environmentPrefix,
-    })
+    const file = yield* readSettings(given.settings)
+    return yield* strategyNamed(name, { request, file, environmentPrefix: given.environmentPrefix })
   })
 
 export const summarizerOf = (name: string): Effect.Effect<Summarizer.Service, UnknownName> =>

@@ -27,15 +27,15 @@ const widthOf = ({ title, cells }: Column): number =>
 const widthOfAll = (columns: ReadonlyArray<Column>): number =>
   columns.reduce((sum, column) => sum + gap + widthOf(column), 0)
 
-/** Cuts a group where its columns leave the width. */
-const pieces = ({ title, columns }: Group, room: number): ReadonlyArray<Group> => {
-  const found: Array<Array<Column>> = []
-  for (const column of columns) {
+/** Cuts a list before each one that does not fit with those before it. */
+const cut = <A>(all: ReadonlyArray<A>, fit: (some: ReadonlyArray<A>) => boolean): Array<Array<A>> => {
+  const found: Array<Array<A>> = []
+  for (const one of all) {
     const last = found.at(-1)
-    if (last === undefined || widthOfAll([...last, column]) > room) found.push([column])
-    else last.push(column)
+    if (last !== undefined && fit([...last, one])) last.push(one)
+    else found.push([one])
   }
-  return found.map((some) => ({ title, columns: some }))
+  return found
 }
 
 /** The titles of the groups, each over its columns; a rule fills the rest. */
@@ -66,16 +66,13 @@ export const groupedTable = (
 ): ReadonlyArray<string> => {
   const most = Math.max(Math.floor(width / 3), 12)
   const names: Column = { title: first.title, cells: first.cells.map((name) => oneLine(name, most)) }
-  const room = width - widthOf(names)
-  const parts: Array<Array<Group>> = []
-  for (const group of groups.flatMap((one) => pieces(one, room))) {
-    const last = parts.at(-1)
-    const taken = widthOfAll([...(last ?? []).flatMap(({ columns }) => columns), ...group.columns])
-    if (last === undefined || taken > room) parts.push([group])
-    else last.push(group)
-  }
-  return parts.map((part) => {
-    const columns = [names, ...part.flatMap((group) => group.columns)]
+  const fit = (columns: ReadonlyArray<Column>) => widthOfAll(columns) <= width - widthOf(names)
+  const columnsOf = (part: ReadonlyArray<Group>) => part.flatMap(({ columns }) => columns)
+  const pieces = groups.flatMap(({ title, columns }) =>
+    cut(columns, fit).map((some) => ({ title, columns: some })),
+  )
+  return cut(pieces, (part) => fit(columnsOf(part))).map((part) => {
+    const columns = [names, ...columnsOf(part)]
     const rows = names.cells.map((_, row) => columns.map(({ cells }) => cells[row] ?? ""))
     const aligns = columns.map((_, at): Align => (at === 0 ? "left" : "right"))
     const header = columns.map(({ title }) => title)

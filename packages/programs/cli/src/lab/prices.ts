@@ -1,7 +1,7 @@
 /** The prices of a run: presets by name, or a file. */
 import { Prices } from "@memfold/prices"
 import { Effect, Either, Schema } from "effect"
-import { withoutMark } from "../transcript/source.js"
+import { valueOr, withoutMark } from "../transcript/source.js"
 import { UsageError } from "../command/failure.js"
 import { readText } from "../command/transcripts.js"
 
@@ -17,16 +17,13 @@ const Stored = Schema.Union(Prices.Prices, Schema.Array(Prices.Prices))
 /** The prices in a file, one or a list, with the fields of a preset. */
 const pricesIn = (file: string): Effect.Effect<ReadonlyArray<Prices.Prices>, UsageError> =>
   Effect.flatMap(readText(file), (text) =>
-    Either.try(() => JSON.parse(withoutMark(text)) as unknown).pipe(
-      Either.flatMap(Schema.decodeUnknownEither(Stored)),
-      Either.mapBoth({
-        onLeft: () =>
-          new UsageError({
-            problem: `--prices ${file}: it is no JSON of prices; each has ${Object.keys(Prices.Prices.fields).join(", ")}, in dollars for a million tokens`,
-          }),
-        onRight: (stored) => (Array.isArray(stored) ? stored : [stored]) as ReadonlyArray<Prices.Prices>,
-      }),
-    ),
+    Either.mapBoth(Schema.decodeUnknownEither(Stored)(valueOr(withoutMark(text), null)), {
+      onLeft: () =>
+        new UsageError({
+          problem: `--prices ${file}: it is no JSON of prices; each has ${Object.keys(Prices.Prices.fields).join(", ")}, in dollars for a million tokens`,
+        }),
+      onRight: (stored) => (Array.isArray(stored) ? stored : [stored]) as ReadonlyArray<Prices.Prices>,
+    }),
   )
 
 /** The prices of the given names and files, in their order. */

@@ -1,75 +1,49 @@
 /** The report of the lab on the terminal. */
 import type { Report } from "@memfold/lab"
-import { color, count, several, wrapped } from "../terminal/terminal.js"
-import { type Group, groupedTable } from "./columns.js"
+import { type Cell, color, count, several, wrapped } from "../terminal/terminal.js"
+import { type Column, type Group, groupedTable } from "./columns.js"
 
-const missing = "–"
+/** A whole number; a dash where there is no number. */
+const shown = (value: number | null | undefined): string => value?.toFixed(0) ?? "–"
 
-/** A number with `digits` decimal places; a dash where there is no number. */
-const shown = (value: number | null | undefined, digits = 0): string =>
-  value === null || value === undefined ? missing : value.toFixed(digits)
-
-const percentOf = (part: number, whole: number): string =>
-  whole === 0 ? missing : shown((100 * part) / whole)
+const percent = (share: number | null | undefined): string => shown(share && 100 * share)
 
 /** The groups of columns: what it costs, what the contexts were like, and what was in them when it was needed. */
 const groupsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Group> => {
   const hasFailures = policies.some(({ failures }) => failures > 0)
   const needed = policies[0]?.identifiers.needed ?? 0
-  const costs = prices.map(({ model }, at): Group => {
-    const column = (
-      title: string,
-      part: "total" | "cached" | "written" | "newInput" | "summarizerOutput",
-    ) => ({
-      title,
-      cells: policies.map(({ costs }) => {
-        const text = shown(costs[at]?.share?.[part])
-        return part === "total" ? { text, paint: color.bold } : text
-      }),
-    })
-    return {
-      title: `cost: ${model}`,
-      columns: [
-        column("cost", "total"),
-        column("cached", "cached"),
-        column("written", "written"),
-        column("new", "newInput"),
-        column("output", "summarizerOutput"),
-        {
-          title: "hit %",
-          cells: policies.map(({ costs }) => {
-            const cached = costs[at]?.cached ?? null
-            return shown(cached === null ? null : 100 * cached)
-          }),
-        },
-      ],
-    }
+  const column = (title: string, cell: (policy: Report["policies"][number]) => Cell): Column => ({
+    title,
+    cells: policies.map(cell),
   })
+  const costs = prices.map(({ model }, at): Group => ({
+    title: `cost: ${model}`,
+    columns: [
+      column("cost", ({ costs }) => ({ text: shown(costs[at]?.share?.total), paint: color.bold })),
+      column("cached", ({ costs }) => shown(costs[at]?.share?.cached)),
+      column("written", ({ costs }) => shown(costs[at]?.share?.written)),
+      column("new", ({ costs }) => shown(costs[at]?.share?.newInput)),
+      column("output", ({ costs }) => shown(costs[at]?.share?.summarizerOutput)),
+      column("hit %", ({ costs }) => percent(costs[at]?.cached)),
+    ],
+  }))
   const contexts: Group = {
     title: "contexts",
     columns: [
-      { title: "mean", cells: policies.map((one) => count(Math.round(one.meanContext))) },
-      { title: "largest", cells: policies.map((one) => count(one.largestContext)) },
-      { title: "compactions", cells: policies.map((one) => count(one.compactions)) },
-      ...(hasFailures ? [{ title: "failed", cells: policies.map((one) => count(one.failures)) }] : []),
+      column("mean", ({ meanContext }) => count(Math.round(meanContext))),
+      column("largest", ({ largestContext }) => count(largestContext)),
+      column("compactions", ({ compactions }) => count(compactions)),
+      ...(hasFailures ? [column("failed", ({ failures }) => count(failures))] : []),
       ...(needed === 0
         ? []
-        : [
-            {
-              title: "needed ids %",
-              cells: policies.map(({ identifiers }) => percentOf(identifiers.there, identifiers.needed)),
-            },
-          ]),
+        : [column("needed ids %", ({ identifiers: { there, needed } }) => shown((100 * there) / needed))]),
     ],
   }
   const isAutomatic = policies.some(({ automaticRecall }) => automaticRecall !== null)
   const evidence: Group = {
     title: "evidence when asked, %",
     columns: [
-      {
-        title: "tokens",
-        cells: policies.map((one) => count(Math.round(one.evidence?.tokens ?? 0))),
-      },
+      column("tokens", (one) => count(Math.round(one.evidence?.tokens ?? 0))),
       ...(
         [
           ["raw", "raw"],
@@ -80,10 +54,7 @@ const groupsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Gro
         ] as const
       )
         .filter(([, part]) => part !== "recalled" || isAutomatic)
-        .map(([title, part]) => ({
-          title,
-          cells: policies.map(({ evidence }) => shown(evidence === null ? null : 100 * evidence[part])),
-        })),
+        .map(([title, part]) => column(title, ({ evidence }) => percent(evidence?.[part]))),
     ],
   }
   const answers: ReadonlyArray<Group> = (["words", "perThousand"] as const).map((part) => ({
@@ -97,10 +68,7 @@ const groupsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Gro
         ["recall alone", "recall"],
         ["oracle", "oracle"],
       ] as const
-    ).map(([title, text]) => ({
-      title,
-      cells: policies.map((one) => shown(one.answers === null ? null : 100 * one.answers[text][part])),
-    })),
+    ).map(([title, text]) => column(title, ({ answers }) => percent(answers?.[text][part]))),
   }))
   return [
     ...costs,

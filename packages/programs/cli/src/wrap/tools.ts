@@ -2,7 +2,7 @@
  * The coding agents that can be wrapped: how each one is told another address for one run. Nothing is written: what a tool needs stands
  * in its environment or in its arguments, before those of the user.
  */
-import { isObject } from "../transcript/source.js"
+import { isObject, valueOr } from "../transcript/source.js"
 
 /** What a tool is started with. */
 export interface Start {
@@ -34,26 +34,16 @@ const openai = (env: NodeJS.ProcessEnv): string => given(env["OPENAI_BASE_URL"],
 const anthropic = (env: NodeJS.ProcessEnv): string =>
   given(env["ANTHROPIC_BASE_URL"], "https://api.anthropic.com")
 
-/** JSON that a text of the environment already has; an empty object for anything else. */
-const objectIn = (text: string | undefined): Readonly<Record<string, unknown>> => {
-  try {
-    const value: unknown = JSON.parse(text ?? "{}")
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
-
-const inside = (value: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> =>
-  objectIn(JSON.stringify(value[name] ?? {}))
+/** A value that the environment already has, if it is an object; an empty one for anything else. */
+const objectOr = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {})
 
 /** The configuration of opencode with the address of each provider, over what the environment has already. */
 const opencodeConfig = (text: string | undefined, addresses: Readonly<Record<string, string>>): string => {
-  const config = objectIn(text)
-  const providers = inside(config, "provider")
+  const config = objectOr(valueOr(text ?? "", {}))
+  const providers = objectOr(config["provider"])
   const changed = Object.entries(addresses).map(([name, baseURL]) => {
-    const provider = inside(providers, name)
-    return [name, { ...provider, options: { ...inside(provider, "options"), baseURL } }]
+    const provider = objectOr(providers[name])
+    return [name, { ...provider, options: { ...objectOr(provider["options"]), baseURL } }]
   })
   return JSON.stringify({ ...config, provider: { ...providers, ...Object.fromEntries(changed) } })
 }
