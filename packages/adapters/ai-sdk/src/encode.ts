@@ -103,7 +103,7 @@ const fromPage = (ui: Codec.Fields, convert: ConvertDataPart | undefined): Reado
     return [{ ...file, data }]
   }
   const { type, providerMetadata, toolCallId, state } = ui as Record<string, unknown>
-  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
+  const options = Codec.present({ providerOptions: providerMetadata })
   if (type === "reasoning") return [{ type, text: ui["text"], ...options }]
   if (type === "custom") return [{ type, kind: ui["kind"], ...options }]
   if (type === "reasoning-file") return [{ type, data: ui["url"], mediaType: ui["mediaType"], ...options }]
@@ -113,23 +113,17 @@ const fromPage = (ui: Codec.Fields, convert: ConvertDataPart | undefined): Reado
   if (!isToolPart(ui) || (state !== "output-available" && state !== "output-error")) return []
   const toolName = type === "dynamic-tool" ? ui["toolName"] : String(type).slice("tool-".length)
   const metadata = ui["callProviderMetadata"]
-  const call = metadata === undefined ? {} : { providerOptions: metadata }
+  const call = Codec.present({ providerOptions: metadata })
   const output =
     state === "output-error"
       ? { type: "error-json", value: ui["errorText"] ?? null }
       : typeof ui["output"] === "string"
         ? { type: "text", value: ui["output"] }
         : { type: "json", value: ui["output"] ?? null }
-  const result = ui["resultProviderMetadata"] ?? metadata
+  const result = Codec.present({ providerOptions: ui["resultProviderMetadata"] ?? metadata })
   return [
     { type: "tool-call", toolCallId, toolName, input: ui["input"] ?? {}, providerExecuted: true, ...call },
-    {
-      type: "tool-result",
-      toolCallId,
-      toolName,
-      output,
-      ...(result === undefined ? {} : { providerOptions: result }),
-    },
+    { type: "tool-result", toolCallId, toolName, output, ...result },
   ]
 }
 
@@ -197,11 +191,8 @@ class Encoder {
         return empty && !this.exact ? [] : [written]
       }
       case "reasoning":
-        return role === "assistant" || this.exact
-          ? [encodePart(part, this.exact)!]
-          : this.omissions.add(part.type)
       case "file":
-        return role === "user" || role === "assistant" || this.exact
+        return role === "assistant" || (role === "user" && part.type === "file") || this.exact
           ? [encodePart(part, this.exact)!]
           : this.omissions.add(part.type)
       case "tool-call":
@@ -260,19 +251,13 @@ class Encoder {
   }
 }
 
-const isTool = (message: EncodedMessage | undefined): boolean => message?.role === "tool"
-
 /** Tool messages that follow each other, as one; the AI SDK writes the results of a step into one message. */
 const joined = (messages: ReadonlyArray<EncodedMessage>): ReadonlyArray<EncodedMessage> => {
   const out: Array<EncodedMessage> = []
   for (const message of messages) {
     const last = out.at(-1)
-    if (isTool(message) && isTool(last)) {
-      const content = [
-        ...(last!.content as ReadonlyArray<unknown>),
-        ...(message.content as ReadonlyArray<unknown>),
-      ]
-      out[out.length - 1] = { ...last!, content }
+    if (message.role === "tool" && last?.role === "tool") {
+      out[out.length - 1] = { ...last, content: [last, message].flatMap(({ content }) => content) }
     } else {
       out.push(message)
     }
@@ -285,8 +270,8 @@ const unsaid = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Codec.O
   messages.flatMap((message, position) => {
     if (message.role !== "system") return []
     const others = message.parts
-      .filter(({ type }) => type !== "text" && type !== "tool-call")
       .map(({ type }) => type)
+      .filter((type) => type !== "text" && type !== "tool-call")
     const options =
       formOf(message).fields?.["providerOptions"] ?? message.parts.some((part) => partFormOf(part).fields)
     return [...others, ...(options === undefined || options === false ? [] : ["providerOptions"])].map(

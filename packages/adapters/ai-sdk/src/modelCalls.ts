@@ -1,5 +1,5 @@
 /** Calls of a language model, one level below the messages of the AI SDK: their prompts, and what comes back. */
-import { type Fields, isFields, parseExactly } from "@memfold/codec"
+import { type Fields, isFields, parseExactly, present } from "@memfold/codec"
 import type { ModelMessage } from "ai"
 import type { AiSdkContext, Major } from "./encode.js"
 import { usageOf } from "./steps.js"
@@ -90,7 +90,7 @@ const parsed = (text: unknown): unknown => {
 
 /** A part of an answer as a part of a `ModelMessage`; none for sources, which no model gets back. */
 const answerPart = ({ providerMetadata, ...part }: Fields): ReadonlyArray<Fields> => {
-  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
+  const options = present({ providerOptions: providerMetadata })
   switch (part["type"]) {
     case "text":
       return part["text"] === "" && providerMetadata === undefined ? [] : [{ ...part, ...options }]
@@ -153,27 +153,20 @@ export class Collected {
   private readonly open = new Map<string, number>()
 
   add(chunk: Fields): void {
-    const { type, id, delta, providerMetadata: metadata } = chunk as Record<string, unknown>
+    const { type, id, delta, providerMetadata } = chunk
+    const options = present({ providerMetadata })
     const [kind, step] = /^(text|reasoning)-(start|delta|end)$/.exec(String(type))?.slice(1) ?? []
     const key = `${kind} ${String(id)}`
     if (step === "start") {
       this.open.set(key, this.content.length)
-      this.content.push({
-        type: kind,
-        text: "",
-        ...(metadata === undefined ? {} : { providerMetadata: metadata }),
-      })
+      this.content.push({ type: kind, text: "", ...options })
     } else if (step !== undefined) {
       const at = this.open.get(key)
       const before = at === undefined ? undefined : this.content[at]
       if (at === undefined || before === undefined) return
       const text = String(before["text"]) + (step === "delta" ? String(delta) : "")
       // What a provider says at the end of a part is all that it says.
-      this.content[at] = {
-        ...before,
-        text,
-        ...(metadata === undefined ? {} : { providerMetadata: metadata }),
-      }
+      this.content[at] = { ...before, text, ...options }
     } else if (type === "finish") {
       this.usage = chunk["usage"]
       this.isWhole = !this.hasFailed

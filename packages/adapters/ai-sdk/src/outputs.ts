@@ -105,7 +105,8 @@ const contentParts = (value: ReadonlyArray<unknown>): NonNullable<Message.ToolRe
 
 type ToolOutput = Pick<Message.ToolResult, "output" | "content" | "isError"> & { readonly form: PartForm }
 
-const read = ({ type, value, reason }: { readonly [key: string]: unknown }): ToolOutput | undefined => {
+/** What a result says, by its output; `undefined` for an output that is not known here. */
+export const toResult = ({ type, value, reason }: Codec.Fields): ToolOutput | undefined => {
   switch (type) {
     case "text":
     case "error-text":
@@ -130,6 +131,3 @@ const read = ({ type, value, reason }: { readonly [key: string]: unknown }): Too
       return undefined
   }
 }
-
-/** What a result says, by its output; `undefined` for an output that is not known here. */
-export const toResult = (output: Codec.Fields): ToolOutput | undefined => read(output)

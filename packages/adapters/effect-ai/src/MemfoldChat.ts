@@ -114,23 +114,23 @@ const isAnswer = (messages: ReadonlyArray<Message.Message>): boolean => {
   )
 }
 
+const endsWith = (messages: ReadonlyArray<Message.Message>, given: ReadonlyArray<Message.Message>): boolean =>
+  given.every((message, at) => same(messages[messages.length - given.length + at], message))
+
 /** The session without the answer to the messages; `null` if it does not end with them and a whole answer. */
 const withoutAnswer =
   (given: ReadonlyArray<Message.Message>) =>
   (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> | null => {
     const asked = messages.findLastIndex(({ role }) => role !== "assistant" && role !== "tool") + 1
-    const isAsked = given.every((message, at) => same(messages[asked - given.length + at], message))
-    return isAsked && isAnswer(messages.slice(asked)) ? messages.slice(0, asked) : null
+    const before = messages.slice(0, asked)
+    return endsWith(before, given) && isAnswer(messages.slice(asked)) ? before : null
   }
 
 /** The session without the messages at its end; `null` if it does not end with them. */
 const without =
   (given: ReadonlyArray<Message.Message>) =>
-  (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> | null => {
-    const start = messages.length - given.length
-    const isEnd = start >= 0 && given.every((message, at) => same(messages[start + at], message))
-    return isEnd ? messages.slice(0, start) : null
-  }
+  (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Message.Message> | null =>
+    endsWith(messages, given) ? messages.slice(0, messages.length - given.length) : null
 
 /** How many messages of an answer are looked at, to find the question in front of it. */
 const longestAnswer = 200

@@ -149,18 +149,10 @@ export const decodeResponse = (
 
 const responsePart = (part: Message.Part): Codec.Fields => {
   const { tool = {} } = partFormOf(part)
-  const {
-    options,
-    providerExecuted,
-    fileName: _name,
-    ...written
-  } = (encodePart(part, true) ?? {}) as Record<string, unknown>
-  return {
-    ...written,
-    ...tool,
-    ...(providerExecuted === true ? { providerExecuted } : {}),
-    ...(options === undefined ? {} : { metadata: options }),
-  }
+  const encoded: Codec.Fields = encodePart(part, true) ?? {}
+  const { options, providerExecuted, fileName: _name, ...written } = encoded
+  const executed = providerExecuted === true ? { providerExecuted } : {}
+  return { ...written, ...tool, ...executed, ...Codec.present({ metadata: options }) }
 }
 
 /**

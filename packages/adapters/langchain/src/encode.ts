@@ -139,7 +139,6 @@ class Encoder {
       ...(strip || renamed ? ["output"] : []),
       ...(foreign ? ["output_version", "model_provider"] : []),
     ])
-    const { fields } = form
     const [wire] = written(
       message,
       blocks,
@@ -153,9 +152,8 @@ class Encoder {
       },
       this.omissions,
     )
-    if (Array.isArray(fields?.["invalid_tool_calls"]) && fields["invalid_tool_calls"].length > 0) {
-      this.omissions.add("invalid-tool-call")
-    }
+    const invalid = form.fields?.["invalid_tool_calls"]
+    if (Array.isArray(invalid) && invalid.length > 0) this.omissions.add("invalid-tool-call")
     if (wire === undefined) return []
     const { id, ...rest } = wire as WireMessage & { readonly id?: unknown }
     return [strip && typeof id === "string" && id.startsWith("msg_") ? rest : wire]
@@ -193,10 +191,7 @@ class Encoder {
         return written(
           message,
           message.parts.flatMap((part) => this.blocks.block(part, "user")),
-          {
-            type: "human",
-            content: "",
-          },
+          { type: "human", content: "" },
           this.omissions,
         )
       case "system":
@@ -233,10 +228,7 @@ const speakerOf = ({ type }: WireMessage): Speaker =>
 /** The message without half emojis, which providers refuse; artifacts go to no provider. */
 const sent = (wire: WireMessage): BaseMessage => {
   const { artifact, ...rest } = wire
-  return makeMessage({
-    ...(wellFormed(rest) as WireMessage),
-    ...(artifact === undefined ? {} : { artifact }),
-  })
+  return makeMessage({ ...(wellFormed(rest) as WireMessage), ...present({ artifact }) })
 }
 
 /**
@@ -270,10 +262,7 @@ export const encodeContext = (
   const written = placed.messages.map((message, position) =>
     message.role === "system" ? [] : encoder.encode(message, position),
   )
-  const say = (speaker: "user" | "assistant", content: string): WireMessage => ({
-    type: types[speaker],
-    content,
-  })
+  const say = (speaker: Message.Role, content: string): WireMessage => ({ type: types[speaker], content })
   const said = everyTurn(placed.messages, written, speakerOf, say)
   return {
     ...(system === undefined ? {} : { system }),

@@ -83,20 +83,14 @@ const withDifference = (page: Fields, part: Fields, further: Fields = {}): Field
   const { toolInvocation: told, ...rest } = known as Record<string, unknown>
   const beside = differenceOf(outside, rest)
   const inside = isFields(said) && isFields(told) ? differenceOf(said, told) : undefined
-  const all = {
-    ...further,
-    ...present({ beside, inside }),
-  }
+  const all = { ...further, ...present({ beside, inside }) }
   return Object.keys(all).length === 0 ? page : { ...page, mastra: all }
 }
 
 const call = (part: Fields): Fields | undefined => {
   const { toolInvocation: invocation, providerMetadata, providerExecuted } = part as Record<string, unknown>
   if (!isFields(invocation)) return undefined
-  const { toolCallId, toolName, state, args, result, errorText, approval } = invocation as Record<
-    string,
-    unknown
-  >
+  const { toolCallId, toolName, state, args, result, errorText, approval } = invocation
   const known = states[String(state)]
   if (typeof toolCallId !== "string" || typeof toolName !== "string" || known === undefined) return undefined
   return {
@@ -219,30 +213,23 @@ export const fromPage = (parts: ReadonlyArray<Fields>): ReadonlyArray<Fields> =>
   return out
 }
 
+/** The field of that name of a value that has fields. */
+const fieldIn = (value: unknown, name: string): unknown => (isFields(value) ? value[name] : undefined)
+
 /** What a tool gave the model instead of its result (`toModelOutput`); none if it was the result itself. */
 export const modelOutputOf = (page: Fields): Fields | undefined => {
-  const { callProviderMetadata } = page as Record<string, unknown>
-  const mastra = isFields(callProviderMetadata) ? callProviderMetadata["mastra"] : undefined
-  const output = isFields(mastra) ? mastra["modelOutput"] : undefined
+  const output = fieldIn(fieldIn(page["callProviderMetadata"], "mastra"), "modelOutput")
   return isFields(output) && typeof output["type"] === "string" ? output : undefined
 }
 
 /** Whether a call of a page says that its tool failed, although it has an output. */
-export const isFailed = (page: Fields): boolean => {
-  const { mastra } = page as Record<string, unknown>
-  const inside = isFields(mastra) ? mastra["inside"] : undefined
-  const set = isFields(inside) ? inside["set"] : undefined
-  return isFields(set) && set["isError"] === true
-}
+export const isFailed = (page: Fields): boolean =>
+  fieldIn(fieldIn(fieldIn(page["mastra"], "inside"), "set"), "isError") === true
 
 /** Whether a part of a session says no more than that a step began, or that its call of the model failed. */
 export const saysNothing = (part: Message.Part): boolean => {
-  const page = part.type === "opaque" && isFields(part.data) ? part.data["ui"] : undefined
+  const page = part.type === "opaque" ? fieldIn(part.data, "ui") : undefined
   const data = isFields(page) && page["type"] === own ? page["data"] : undefined
   if (!isFields(data)) return false
-  return (
-    isFields(data["step"]) ||
-    data["implied"] === true ||
-    (isFields(data["part"]) && data["part"]["type"] === "error")
-  )
+  return isFields(data["step"]) || data["implied"] === true || fieldIn(data["part"], "type") === "error"
 }

@@ -2,7 +2,7 @@
  * The calls of a stream of Chat Completions. OpenAI numbers them, and names each in its first piece. Other servers leave the number or
  * the id out, number all of them 0, or repeat id and name with each piece: so number, id and name say together which call goes on.
  */
-import { type Fields, isFields } from "@memfold/codec"
+import { type Fields, isFields, present } from "@memfold/codec"
 import { answerIn, mostParts, Unclear } from "./Unclear.js"
 
 interface Growing {
@@ -166,11 +166,7 @@ export class CallDeltas {
       const { function: called, custom, ...rest } = fields
       const isProven = custom === undefined && (isEmpty(input) || isWhole(input))
       if (this.isInferred && !isProven) throw new Unclear("unclear-calls")
-      const named = {
-        type: custom === undefined ? "function" : "custom",
-        ...(id === undefined ? {} : { id }),
-        ...rest,
-      }
+      const named = { type: custom === undefined ? "function" : "custom", ...present({ id }), ...rest }
       return custom === undefined
         ? { ...named, function: { ...(called as Fields), name, arguments: input } }
         : { ...named, custom: { ...(custom as Fields), name, input } }

@@ -43,7 +43,7 @@ const plain = (part: Message.Text | Message.Reasoning): Codec.Fields => {
   const { ui } = partFormOf(part)
   const model = encodePart(part, true) ?? {}
   const { providerOptions, ...rest } = model
-  const own = providerOptions === undefined ? {} : { providerMetadata: providerOptions }
+  const own = Codec.present({ providerMetadata: providerOptions })
   // A text of a page has its options already in its own form.
   return Codec.restore({ type: part.type, text: part.text, ...own }, ui ?? withoutKnown(rest))
 }
@@ -51,16 +51,9 @@ const plain = (part: Message.Text | Message.Reasoning): Codec.Fields => {
 const withoutKnown = ({ type: _type, text: _text, ...rest }: Codec.Fields): Codec.Fields => rest
 
 const file = (part: Message.File): Codec.Fields => {
-  const { ui } = partFormOf(part)
-  return Codec.restore(
-    {
-      type: "file",
-      url: part.uri,
-      mediaType: part.mediaType,
-      ...(part.name === undefined ? {} : { filename: part.name }),
-    },
-    ui ?? pageOptions(part),
-  )
+  const { uri: url, mediaType, name: filename } = part
+  const known = { type: "file", url, mediaType, ...Codec.present({ filename }) }
+  return Codec.restore(known, partFormOf(part).ui ?? pageOptions(part))
 }
 
 /** An output as an application sees it: the value of the tool. */
@@ -178,7 +171,7 @@ class Page {
         : failed
           ? { errorText: typeof output.value === "string" ? output.value : JSON.stringify(output.value) }
           : { output: output.value }),
-      ...(providerOptions === undefined ? {} : { callProviderMetadata: providerOptions }),
+      ...Codec.present({ callProviderMetadata: providerOptions }),
     }
   }
 
@@ -187,9 +180,9 @@ class Page {
     if (data === undefined || partFormOf(part).derived === true) return []
     const { ui, type, providerOptions, ...rest } = data as Record<string, unknown>
     if (Codec.isFields(ui)) return [ui]
-    const metadata = providerOptions === undefined ? {} : { providerMetadata: providerOptions }
     if (type === "tool-call") return [this.providerCall(data)]
-    if (type === "reasoning" || type === "custom") return [{ type, ...rest, ...metadata }]
+    if (type === "reasoning" || type === "custom")
+      return [{ type, ...rest, ...Codec.present({ providerMetadata: providerOptions }) }]
     // What only a model gets has no place on a page.
     return []
   }

@@ -52,20 +52,14 @@ const prunedRange = ({ outputs }: Event.ToolOutputsPruned): string => {
   return span({ from: Math.min(...indices), to: Math.max(...indices) + 1 })
 }
 
+const badgeWords = { compressionTriggered: "Compressed", isSplitTurn: "Split Turn", pruned: "Pruned" }
+
 /** The badges of a message in a context, from what the context says about it: the first one behind a summary, and a shortened output. */
 export const badgesOf = ({ metadata }: Message.Message): string => {
-  const { memfold } = (metadata ?? {}) as {
-    readonly memfold?: {
-      readonly compressionTriggered?: unknown
-      readonly isSplitTurn?: unknown
-      readonly pruned?: unknown
-    }
-  }
-  return [
-    ...(memfold?.compressionTriggered === true ? ["Compressed"] : []),
-    ...(memfold?.isSplitTurn === true ? ["Split Turn"] : []),
-    ...(memfold?.pruned === true ? ["Pruned"] : []),
-  ].join(" · ")
+  const said = (metadata?.["memfold"] ?? {}) as Readonly<Record<string, unknown>>
+  return Object.entries(badgeWords)
+    .flatMap(([field, word]) => (said[field] === true ? [word] : []))
+    .join(" · ")
 }
 
 /** The badges of a compaction: `Compressed`, `Split Turn`, `Pruned …`. */

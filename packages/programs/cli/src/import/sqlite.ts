@@ -37,10 +37,7 @@ const codes: ReadonlyArray<readonly [prefix: string, problem: string]> = [
 
 const problemOf = (error: unknown): string => {
   const cause = error instanceof SqlError ? error.cause : error
-  const { code = "", message = "SQLite gave no reason" } = (cause ?? {}) as {
-    readonly code?: unknown
-    readonly message?: unknown
-  }
+  const { code = "", message = "SQLite gave no reason" } = (cause ?? {}) as Record<string, unknown>
   if (/^Cannot find (?:package|module) 'better-sqlite3'/u.test(String(message)))
     return "SQLite's driver, the package better-sqlite3, is not installed; run npm install better-sqlite3@12"
   const known = codes.find(([prefix]) => String(code).startsWith(prefix))
