@@ -54,9 +54,7 @@ export const curveOf = async (
   strategy: Strategy.Strategy,
   {
     prices,
-    summarizer,
-    signal,
-    onMessage,
+    ...options
   }: {
     readonly prices: Prices.Prices
     readonly summarizer?: Summarizer.Service
@@ -66,12 +64,10 @@ export const curveOf = async (
 ): Promise<Curve> => {
   const needed = neededIn(conversation.messages)
   const replayed = await replay({ ...conversation, questions: [], ends: [] }, strategy, {
+    ...options,
     prices: [prices],
     prepared: { asked: [], found: [], answers: [], needed },
     curve: true,
-    ...(summarizer === undefined ? {} : { summarizer }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(onMessage === undefined ? {} : { onMessage }),
   })
   const { compactions, failures, firstFailure, curve = [] } = replayed
   return {

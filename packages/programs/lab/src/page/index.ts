@@ -14,8 +14,12 @@ interface Column {
   readonly of: (policy: PolicyReport) => string
 }
 
-const percent = (share: number | null | undefined): string =>
-  share === null || share === undefined ? "–" : at(100 * share)
+const column = (title: string, of: Column["of"]): Column => ({ title, of })
+
+const shown = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "–" : at(value)
+
+const percent = (share: number | null | undefined): string => shown(share && 100 * share)
 
 /** The tokens that contexts recall by themselves; `null` where no policy has automatic recall. */
 const automaticIn = (policies: ReadonlyArray<PolicyReport>): number | null =>
@@ -30,44 +34,30 @@ const automaticText = ({ policies }: Report): string => {
 }
 
 const columnsOf = ({ prices, policies, recallTokens }: Report): ReadonlyArray<Column> => [
-  ...prices.flatMap(({ model }, price): ReadonlyArray<Column> => [
-    {
-      title: `cost, ${model}`,
-      of: ({ costs }) => {
-        const share = costs[price]?.share ?? null
-        return share === null ? "–" : at(share.total)
-      },
-    },
-    { title: "dollars", of: ({ costs }) => (costs[price]?.dollars.total ?? 0).toFixed(4) },
-    { title: "from the cache, %", of: ({ costs }) => percent(costs[price]?.cached) },
+  ...prices.flatMap(({ model }, price) => [
+    column(`cost, ${model}`, ({ costs }) => shown(costs[price]?.share?.total)),
+    column("dollars", ({ costs }) => (costs[price]?.dollars.total ?? 0).toFixed(4)),
+    column("from the cache, %", ({ costs }) => percent(costs[price]?.cached)),
   ]),
-  { title: "mean context", of: (policy) => count(policy.meanContext) },
-  { title: "largest", of: (policy) => count(policy.largestContext) },
-  { title: "compactions", of: (policy) => count(policy.compactions) },
+  column("mean context", (policy) => count(policy.meanContext)),
+  column("largest", (policy) => count(policy.largestContext)),
+  column("compactions", (policy) => count(policy.compactions)),
   ...(policies.some(({ failures }) => failures > 0)
-    ? [{ title: "failed", of: (policy: PolicyReport) => count(policy.failures) }]
+    ? [column("failed", (policy) => count(policy.failures))]
     : []),
   ...(policies[0]?.identifiers.needed === 0
     ? []
-    : [
-        {
-          title: "needed identifiers, %",
-          of: ({ identifiers }: PolicyReport) => percent(identifiers.there / identifiers.needed),
-        },
-      ]),
+    : [column("needed identifiers, %", ({ identifiers: { there, needed } }) => percent(there / needed))]),
   ...(policies[0]?.evidence == null
     ? []
     : [
-        { title: "evidence raw, %", of: ({ evidence }: PolicyReport) => percent(evidence?.raw) },
-        { title: "in summaries, %", of: ({ evidence }: PolicyReport) => percent(evidence?.inSummaries) },
+        column("evidence raw, %", ({ evidence }) => percent(evidence?.raw)),
+        column("in summaries, %", ({ evidence }) => percent(evidence?.inSummaries)),
         ...(automaticIn(policies) === null
           ? []
-          : [{ title: "recalled, %", of: ({ evidence }: PolicyReport) => percent(evidence?.recalled) }]),
-        {
-          title: `with ${count(recallTokens)} on demand, %`,
-          of: ({ evidence }: PolicyReport) => percent(evidence?.withRecall),
-        },
-        { title: "newest messages, %", of: ({ evidence }: PolicyReport) => percent(evidence?.newest) },
+          : [column("recalled, %", ({ evidence }) => percent(evidence?.recalled))]),
+        column(`with ${count(recallTokens)} on demand, %`, ({ evidence }) => percent(evidence?.withRecall)),
+        column("newest messages, %", ({ evidence }) => percent(evidence?.newest)),
       ]),
 ]
 
