@@ -74,47 +74,41 @@ const queried = ({ at, asOfVersion }: typeof schemas.FactsQuery.Type) => ({
 
 export const memory = (serving: Serving) =>
   HttpApiBuilder.group(api, "memory", (handlers) => {
-    const { run, requested } = using(serving)
+    const { run, inSteps, requested } = using(serving)
     return handlers
       .handle("recall", ({ path: { session }, urlParams, payload }) =>
-        run((memory) =>
-          Effect.gen(function* () {
-            const { query, tokens, after, before, timeZone, messages, atVersion } = payload
-            const found = yield* memory.recall(session, query, {
-              ...given({ tokens, after, before, timeZone, messages, atVersion }),
-              ...(yield* requested(payload)),
-            })
-            return {
-              ...found,
-              messages: found.messages.map((one) => ({ ...one, message: encoded(urlParams, [one.message]) })),
-            }
-          }),
-        ),
+        inSteps(function* (memory) {
+          const { query, tokens, after, before, timeZone, messages, atVersion } = payload
+          const found = yield* memory.recall(session, query, {
+            ...given({ tokens, after, before, timeZone, messages, atVersion }),
+            ...(yield* requested(payload)),
+          })
+          return {
+            ...found,
+            messages: found.messages.map((one) => ({ ...one, message: encoded(urlParams, [one.message]) })),
+          }
+        }),
       )
       .handle("summaries", ({ path: { session } }) =>
         run((memory) => Effect.bindTo(memory.summaries(session), "summaries")),
       )
       .handle("compact", ({ path: { session }, payload }) =>
-        run((memory) =>
-          Effect.gen(function* () {
-            const { which = "next", instructions, takeOver } = payload
-            const options = yield* requested(payload)
-            const outcomes =
-              which === "next"
-                ? [yield* memory.compact(session, { ...options, ...given({ instructions, takeOver }) })]
-                : yield* memory.compact(session, { ...options, which })
-            return { outcomes: outcomes.map(outcomeOf) }
-          }),
-        ),
+        inSteps(function* (memory) {
+          const { which = "next", instructions, takeOver } = payload
+          const options = yield* requested(payload)
+          const outcomes =
+            which === "next"
+              ? [yield* memory.compact(session, { ...options, ...given({ instructions, takeOver }) })]
+              : yield* memory.compact(session, { ...options, which })
+          return { outcomes: outcomes.map(outcomeOf) }
+        }),
       )
       .handle("timeline", ({ path: { session }, headers }) =>
-        run((memory) =>
-          Effect.gen(function* () {
-            const { version } = yield* existing(memory, session)
-            yield* tagged(version)
-            return headers["if-none-match"] === tagOf(version) ? notModified : yield* memory.timeline(session)
-          }),
-        ),
+        inSteps(function* (memory) {
+          const { version } = yield* existing(memory, session)
+          yield* tagged(version)
+          return headers["if-none-match"] === tagOf(version) ? notModified : yield* memory.timeline(session)
+        }),
       )
       .handle("compare", ({ path: { session }, payload }) =>
         run((memory, tenant) =>
@@ -126,16 +120,14 @@ export const memory = (serving: Serving) =>
         ),
       )
       .handle("trace", ({ path: { session }, payload }) =>
-        run((memory) =>
-          Effect.gen(function* () {
-            const { text, summary } = payload
-            if (summary !== undefined && text === undefined) return yield* memory.trace(session, { summary })
-            if (text !== undefined && summary === undefined) return yield* memory.trace(session, text)
-            return yield* Effect.fail(
-              problem(400, "InvalidInput", "Give `text` or `summary`, one of them", session),
-            )
-          }),
-        ),
+        inSteps(function* (memory) {
+          const { text, summary } = payload
+          if (summary !== undefined && text === undefined) return yield* memory.trace(session, { summary })
+          if (text !== undefined && summary === undefined) return yield* memory.trace(session, text)
+          return yield* Effect.fail(
+            problem(400, "InvalidInput", "Give `text` or `summary`, one of them", session),
+          )
+        }),
       )
       .handle("traceMessage", ({ path: { session, message } }) =>
         run((memory) => Effect.bindTo(memory.traceMessage(session, message), "summaries")),
@@ -193,23 +185,21 @@ export const memory = (serving: Serving) =>
       )
       .handle("tools", () => Effect.succeed(tools))
       .handle("callTool", ({ path: { session }, payload: { name, tokens, ...request } }) =>
-        run((memory) =>
-          Effect.gen(function* () {
-            const call = {
-              type: "tool-call",
-              id: "call",
-              name,
-              arguments: JSON.stringify(request.arguments),
-            } as const
-            const options = { ...(yield* requested(request)), ...given({ tokens }) }
-            const message = yield* memory.answerToolCall(session, call, options)
-            const [part] = message?.parts ?? []
-            if (part?.type !== "tool-result")
-              return yield* Effect.fail(
-                problem(404, "UnknownTool", `There is no tool "${name}"; /v1/tools lists them`),
-              )
-            return { text: part.output }
-          }),
-        ),
+        inSteps(function* (memory) {
+          const call = {
+            type: "tool-call",
+            id: "call",
+            name,
+            arguments: JSON.stringify(request.arguments),
+          } as const
+          const options = { ...(yield* requested(request)), ...given({ tokens }) }
+          const message = yield* memory.answerToolCall(session, call, options)
+          const [part] = message?.parts ?? []
+          if (part?.type !== "tool-result")
+            return yield* Effect.fail(
+              problem(404, "UnknownTool", `There is no tool "${name}"; /v1/tools lists them`),
+            )
+          return { text: part.output }
+        }),
       )
   })

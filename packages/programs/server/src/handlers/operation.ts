@@ -4,6 +4,7 @@ import type { UnknownName } from "@memfold/catalog"
 import { Caller, type Problem, problem, type schemas } from "@memfold/client/api"
 import { Memory, Session, type Strategy } from "@memfold/core"
 import { type Duration, Effect } from "effect"
+import type { YieldWrap } from "effect/Utils"
 import { failureFor, problemOf } from "../failure.js"
 import type { GroupLimit, Room } from "../limits.js"
 import { given, strategyOf, tagOf, versionIn, type StrategyRequest } from "../requests.js"
@@ -97,6 +98,10 @@ export const using = ({ settings, ...served }: Serving) => {
         Effect.mapError((error) => problemFor(tenant, error)),
       ),
     )
+  /** Runs an operation of several steps. */
+  const inSteps = <Eff extends YieldWrap<Effect.Effect<unknown, unknown, unknown>>, A>(
+    use: (memory: TenantMemory, tenant: string | null) => Generator<Eff, A, never>,
+  ) => run((memory, tenant) => Effect.gen(() => use(memory, tenant)))
   /** The options of a write: its key, its strategy, and the version that it is for. */
   const writing = (
     headers: Partial<typeof schemas.WriteHeaders.Type>,
@@ -107,5 +112,5 @@ export const using = ({ settings, ...served }: Serving) => {
       const idempotencyKey = headers["idempotency-key"]
       return given({ ...(yield* requested(request)), idempotencyKey, ifVersion })
     })
-  return { run, requested, writing }
+  return { run, inSteps, requested, writing }
 }

@@ -14,7 +14,7 @@ const crowded = problem(503, "Busy", "As many subscribe to changes as may; end o
 
 export const log = (serving: Serving) =>
   HttpApiBuilder.group(api, "log", (handlers) => {
-    const { run } = using(serving)
+    const { run, inSteps } = using(serving)
     const steps: Steps = new Map()
     const feedSteps: Steps<FeedPlace> = new Map()
     return handlers
@@ -40,51 +40,45 @@ export const log = (serving: Serving) =>
         ),
       )
       .handle("feed", ({ urlParams: { after: asked, limit = 100, wait = 0 }, headers }) =>
-        run((memory, tenant) =>
-          Effect.gen(function* () {
-            const { headers: all } = yield* HttpServerRequest.HttpServerRequest
-            const after = headers["last-event-id"] ?? asked
-            const there = feedPage(memory, { after }, limit)
-            if (all["accept"]?.includes("text/event-stream") === true) {
-              // What is wrong with the position is a problem of this response.
-              yield* Stream.runHead(memory.feed({ ...given({ after }), follow: false }))
-              yield* onePlace(serving.subscribers, tenant ?? "", crowded)
-              return feed(memory, {
-                steps: feedSteps,
-                tenant,
-                lastEventId: after,
-                closing: serving.closing,
-                problemFor: (error) => problemFor(tenant, error),
-              })
-            }
-            let page = yield* there
-            if (page.last === null && wait > 0) {
-              yield* onePlace(serving.subscribers, tenant ?? "", crowded)
-              const over = Effect.raceFirst(Effect.sleep(Duration.seconds(wait)), serving.closing)
-              yield* Effect.raceFirst(Effect.asVoid(fedBehind(memory, { after })), over)
-              page = yield* there
-            }
-            return paged(page, { after: page.last?.position ?? after ?? null })
-          }),
-        ),
+        inSteps(function* (memory, tenant) {
+          const { headers: all } = yield* HttpServerRequest.HttpServerRequest
+          const after = headers["last-event-id"] ?? asked
+          const there = feedPage(memory, { after }, limit)
+          if (all["accept"]?.includes("text/event-stream") === true) {
+            // What is wrong with the position is a problem of this response.
+            yield* Stream.runHead(memory.feed({ ...given({ after }), follow: false }))
+            yield* onePlace(serving.subscribers, tenant ?? "", crowded)
+            return feed(memory, {
+              steps: feedSteps,
+              tenant,
+              lastEventId: after,
+              closing: serving.closing,
+              problemFor: (error) => problemFor(tenant, error),
+            })
+          }
+          let page = yield* there
+          if (page.last === null && wait > 0) {
+            yield* onePlace(serving.subscribers, tenant ?? "", crowded)
+            const over = Effect.raceFirst(Effect.sleep(Duration.seconds(wait)), serving.closing)
+            yield* Effect.raceFirst(Effect.asVoid(fedBehind(memory, { after })), over)
+            page = yield* there
+          }
+          return paged(page, { after: page.last?.position ?? after ?? null })
+        }),
       )
       .handle("consume", ({ path: { group }, payload: request }) =>
-        run((memory, tenant) =>
-          Effect.gen(function* () {
-            if ((request.wait ?? 0) > 0) yield* onePlace(serving.subscribers, tenant ?? "", crowded)
-            const { page, ...beside } = yield* consumed(memory, { group, request, closing: serving.closing })
-            return paged(page, beside)
-          }),
-        ),
+        inSteps(function* (memory, tenant) {
+          if ((request.wait ?? 0) > 0) yield* onePlace(serving.subscribers, tenant ?? "", crowded)
+          const { page, ...beside } = yield* consumed(memory, { group, request, closing: serving.closing })
+          return paged(page, beside)
+        }),
       )
       .handle("givenUp", ({ path: { group }, urlParams: { after, limit = 100 } }) =>
-        run((memory) =>
-          Effect.gen(function* () {
-            yield* named("a group", group)
-            const some = Stream.take(memory.givenUp(group, after), limit)
-            return { givenUp: Chunk.toReadonlyArray(yield* Stream.runCollect(some)) }
-          }),
-        ),
+        inSteps(function* (memory) {
+          yield* named("a group", group)
+          const some = Stream.take(memory.givenUp(group, after), limit)
+          return { givenUp: Chunk.toReadonlyArray(yield* Stream.runCollect(some)) }
+        }),
       )
       .handle("deleteGivenUp", ({ path: { group, id } }) =>
         run((memory) =>
@@ -92,14 +86,12 @@ export const log = (serving: Serving) =>
         ),
       )
       .handle("deleteGroup", ({ path: { group } }) =>
-        run((memory, tenant) =>
-          Effect.gen(function* () {
-            yield* named("a group", group)
-            const deleted = yield* memory.deleteGroup(group)
-            if (deleted) serving.groups.deleted(tenant)
-            return { deleted }
-          }),
-        ),
+        inSteps(function* (memory, tenant) {
+          yield* named("a group", group)
+          const deleted = yield* memory.deleteGroup(group)
+          if (deleted) serving.groups.deleted(tenant)
+          return { deleted }
+        }),
       )
   })
 
