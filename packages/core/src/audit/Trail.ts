@@ -32,16 +32,9 @@ declare const crypto: {
   readonly subtle: { digest(algorithm: "SHA-256", data: Uint8Array): Promise<ArrayBuffer> }
 }
 
-const digestOf = ({
-  session,
-  version,
-  batchId,
-  time,
-  type,
-  schemaVersion,
-  data,
-}: LogRecord): Effect.Effect<string> =>
+const digestOf = (record: LogRecord): Effect.Effect<string> =>
   Effect.promise(async () => {
+    const { session, version, batchId, time, type, schemaVersion, data } = record
     const text = JSON.stringify([session, version, batchId, time, type, schemaVersion, data])
     const digest = await crypto.subtle.digest("SHA-256", encoder.encode(text))
     return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")

@@ -10,14 +10,10 @@ import { isStrategy } from "./options.js"
  * behind the margin of the memory's token counter.
  */
 export const requestStrategy = (
-  {
-    strategy,
-    wording,
-    trust,
-    minimumOrigin,
-  }: Pick<Options, "strategy" | "wording" | "trust" | "minimumOrigin">,
+  options: Pick<Options, "strategy" | "wording" | "trust" | "minimumOrigin">,
   margin: number,
 ) => {
+  const { strategy, wording, trust, minimumOrigin } = options
   const own = {
     ...(wording === undefined ? {} : { wording }),
     ...(trust === undefined ? {} : { trust }),

@@ -21,7 +21,7 @@ import { IdempotencyKeyReused, isStored } from "./appendMessages.js"
 import { counted, type Entrance, guarded } from "./entrance.js"
 import { findSwitch } from "./branching.js"
 import { checkCount, checkIdempotencyKey, checkMessages, type InvalidInput } from "./input.js"
-import { newestOf } from "./readMessages.js"
+import { type MessagePage, newestOf } from "./readMessages.js"
 
 /**
  * Gets the messages of a conversation and returns the messages that it is to have; `null` changes nothing. It may run several
@@ -118,15 +118,8 @@ const write = (
   { sessions, counter }: Entrance,
   state: SessionState,
   { batchId, strategy }: Call,
-  {
-    from,
-    messages,
-    wanted,
-  }: {
-    readonly from: number
-    readonly messages: ReadonlyArray<Message>
-    readonly wanted: ReadonlyArray<Guarded>
-  },
+  wanted: ReadonlyArray<Guarded>,
+  { from, messages }: Pick<MessagePage, "from" | "messages">,
 ): Effect.Effect<Answered<Rewritten> | null, RewriteError> =>
   Effect.gen(function* () {
     const same = yield* inSteps(() => inCommon(wanted, messages))
@@ -194,7 +187,7 @@ const rewriteAll = (
       if (state.version !== events.length) continue
       if (wanted === null) return unchanged(state)
       tried = true
-      const done = yield* write(parts, state, call, { from: 0, messages, wanted })
+      const done = yield* write(parts, state, call, wanted, { from: 0, messages })
       if (done !== null) return done
     }
   })
@@ -215,41 +208,32 @@ export const rewriteMessages = (
   Effect.gen(function* () {
     if (idempotencyKey !== undefined) yield* checkIdempotencyKey(session, idempotencyKey)
     const { sessions } = parts
-    /** What stays as it is was seen by the guard when it was appended. */
-    const entered = (given: ReadonlyArray<Message>, messages: ReadonlyArray<Message>) =>
-      Effect.gen(function* () {
-        const wanted = withOrigins(given, messages)
-        const kept = yield* inSteps(() =>
-          inCommon(
-            wanted.map((message) => ({ message })),
-            messages,
-          ),
-        )
-        const stay = wanted.slice(0, kept).map((message) => ({ message }))
-        return [...stay, ...(yield* guarded(parts, session, wanted.slice(kept)))]
-      })
     const call: Call = {
       batchId: idempotencyKey ?? (yield* makeId),
       strategy,
       wantedFrom: (messages) =>
-        // Each of these goes through the whole conversation.
-        breathe.pipe(
-          Effect.map(() => rewrite(messages)),
-          Effect.tap(breathe),
-          Effect.flatMap((wanted) =>
-            wanted === null ? Effect.succeed(null) : checkMessages(session, wanted),
-          ),
-          Effect.flatMap((wanted) => (wanted === null ? Effect.succeed(null) : entered(wanted, messages))),
-          Effect.tap(breathe),
-        ),
+        // Each step goes through the whole conversation.
+        Effect.gen(function* () {
+          yield* breathe
+          const given = rewrite(messages)
+          yield* breathe
+          if (given === null) return null
+          const wanted = withOrigins(yield* checkMessages(session, given), messages)
+          const all = wanted.map((message) => ({ message }))
+          const kept = yield* inSteps(() => inCommon(all, messages))
+          // What stays as it is was seen by the guard when it was appended.
+          const entered = yield* guarded(parts, session, wanted.slice(kept))
+          yield* breathe
+          return [...all.slice(0, kept), ...entered]
+        }),
     }
     if (last === undefined) return yield* rewriteAll(parts, session, call, false)
     yield* checkCount(session, "last", last, 1)
     const state = yield* sessions.load(session)
-    const { from, messages } = yield* newestOf(sessions, state, last)
-    const wanted = yield* call.wantedFrom(messages)
+    const page = yield* newestOf(sessions, state, last)
+    const wanted = yield* call.wantedFrom(page.messages)
     if (wanted === null && idempotencyKey === undefined) return unchanged(state)
-    const done = wanted === null ? null : yield* write(parts, state, call, { from, messages, wanted })
+    const done = wanted === null ? null : yield* write(parts, state, call, wanted, page)
     // The log tells whether the batch is stored, or another writer was first.
     return done ?? (yield* rewriteAll(parts, session, call, idempotencyKey === undefined))
   })

@@ -157,14 +157,6 @@ const traced = (
     })
   })
 
-/** The text of a summary, and its segments in it: each one is a part with the messages that it covers. */
-const partsOf = (
-  record: Pick<SummaryRecord, "segments">,
-): { readonly text: string; readonly parts: ReadonlyArray<Part> } => ({
-  text: record.segments.map(({ text }) => text).join("\n\n"),
-  parts: record.segments.map(({ text, from, to }) => ({ text, range: { from, to } })),
-})
-
 /** The sentences of several parts, with their places in the text that the parts make up. */
 const placed = (
   parts: ReadonlyArray<Part>,
@@ -202,7 +194,8 @@ export const traceOf = (
       const summaries = yield* parts.sessions.summariesAt(state)
       const record = summaries.findLast(({ id }) => id === what.summary)
       if (record === undefined) return yield* new UnknownSummary({ session, summary: what.summary })
-      const { text, parts: segments } = partsOf(record)
+      const text = record.segments.map((one) => one.text).join("\n\n")
+      const segments = record.segments.map(({ text, from, to }) => ({ text, range: { from, to } }))
       const sentences = placed(segments, yield* traced(parts, summaryGround(parts, state), segments))
       return { version: state.version, text, sentences }
     }

@@ -56,7 +56,7 @@ describe("a state of the past", () => {
             const head = (yield* log.head("s"))?.version ?? 0
             for (const look of one.looks) {
               const version = look % (head + 1)
-              const expected = (yield* openSession(log, "s", version)).read.state
+              const expected = (yield* openSession(log, "s", { toVersion: version })).read.state
               for (const memory of memories) {
                 const state = yield* memory.state("s", { atVersion: version })
                 // Sequences share their buffers, which equality of objects would see.

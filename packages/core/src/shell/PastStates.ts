@@ -97,7 +97,7 @@ export const makePastStates = (log: EventLog): PastStates => {
         const state =
           read?.state.version === wanted
             ? read.state
-            : (yield* openSession(log, session, wanted, visit)).read.state
+            : (yield* openSession(log, session, { toVersion: wanted, visit })).read.state
         keep(past, state)
         return state
       }),

@@ -109,21 +109,13 @@ export class Runs<Request> {
    * @param startsSoon whether the runs that wait for their moment start before, up to the limit; otherwise they end, too
    */
   close(startsSoon: boolean): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      const asked = [...this.runs.values()].filter(({ timer }) => timer !== null)
-      return Effect.forEach(
-        asked,
-        (run) => (startsSoon ? this.enqueue(run) : Effect.sync(() => this.end(run))),
-        { discard: true },
-      )
-    }).pipe(
-      Effect.zipRight(
-        Effect.sync(() => {
-          this.isClosed = true
-          for (const run of this.waiting.splice(0)) this.end(run)
-        }),
-      ),
-    )
+    return Effect.gen(this, function* () {
+      for (const run of [...this.runs.values()].filter(({ timer }) => timer !== null))
+        if (startsSoon) yield* this.enqueue(run)
+        else this.end(run)
+      this.isClosed = true
+      for (const run of this.waiting.splice(0)) this.end(run)
+    })
   }
 
   /** Goes on with the run of a session, which is a new one, or has to do this as well. */

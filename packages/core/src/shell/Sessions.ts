@@ -239,10 +239,8 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   /** Appends events to the state that they were decided on. Returns the conflict if another writer was first. */
   const append = (
     { state, batchId: lastBatchId, isFree = false }: Refreshed,
-    {
-      list,
-      states,
-    }: { readonly list: Array.NonEmptyReadonlyArray<Event>; readonly states: States | undefined },
+    list: Array.NonEmptyReadonlyArray<Event>,
+    states: States | undefined,
     { time, ...batch }: Required<Pick<AppendOptions, "batchId" | "retried">> & { readonly time: number },
   ): Effect.Effect<Omit<Committed<unknown>, "answer"> | VersionConflict, SessionError> =>
     Effect.gen(function* () {
@@ -300,7 +298,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
             before = null
             continue
           }
-          const done = yield* append(before, { list, states }, { ...batch, time })
+          const done = yield* append(before, list, states, { ...batch, time })
           if (!("_tag" in done)) return { answer, ...done }
           if (++conflicts > mostConflicts) {
             const reason = `no append succeeded in ${mostConflicts} attempts; the last one: ${done.message}`

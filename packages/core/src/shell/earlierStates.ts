@@ -106,5 +106,5 @@ export const stateBack = (
       const found = yield* newestOfAll(now, read, (state) => state.version <= version)
       if (found !== null) return found
     }
-    return (yield* openSession(log, session, version)).read.state
+    return (yield* openSession(log, session, { toVersion: version })).read.state
   })

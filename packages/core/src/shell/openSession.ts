@@ -69,38 +69,35 @@ const returnsTo = (state: SessionState, { event }: RecordedEvent): number | null
     ? event.version
     : null
 
+/** How far a session is read: `visit` is called with each state on the way, and again with those of a part that is read again. */
+interface Way {
+  readonly toVersion?: number | undefined
+  readonly visit?: ((state: SessionState) => void) | undefined
+}
+
 /**
  * Folds the events after a state, from the last event of the state on. `null` if the state cannot be extended: that event is
  * missing or has another batch id, because the session was deleted and perhaps started again; or a new event changes what is
  * in the state already. Then the session must be folded from its first event.
  *
- * @param options - `isSnapshot`: the state is from a snapshot, which would hide that its summary is damaged. So the read begins at
- *   the commit of the summary, and the result is also `null` if that cannot be read. `visit` is called with each state on the
- *   way, and with the states of a part of the way again if that part is read again
+ * @param way - `isSnapshot`: the state is from a snapshot, which would hide that its summary is damaged. So the read begins at
+ *   the commit of the summary, and the result is also `null` if that cannot be read
  */
 export const readOn = (
   log: EventLog,
   from: StateInLog,
-  {
-    toVersion = Number.MAX_SAFE_INTEGER,
-    isSnapshot = false,
-    visit,
-  }: {
-    readonly toVersion?: number | undefined
-    readonly isSnapshot?: boolean
-    readonly visit?: Visit | undefined
-  } = {},
+  { isSnapshot = false, ...way }: Way & { readonly isSnapshot?: boolean } = {},
 ): Effect.Effect<StateInLog | null, SessionError> =>
   Effect.gen(function* () {
     const { session, summary } = from.state
     const states = new Map<number, SessionState>()
     let commit = isSnapshot && summary !== null ? summary.version : null
     for (let start = from; ;) {
-      const done: Progress = yield* foldOn(log, start, { toVersion, commit, states, visit })
+      const done: Progress = yield* foldOn(log, start, way, commit, states)
       if (!done.isSound) return null
       if (done.missing === null) return done.read
       const { version, before } = done.missing
-      const { read } = yield* openSession(log, session, version)
+      const { read } = yield* openSession(log, session, { toVersion: version })
       if (read.state.version !== version) return null
       states.set(version, read.state)
       start = before
@@ -112,17 +109,9 @@ export const readOn = (
 const foldOn = (
   log: EventLog,
   { state, batchId }: StateInLog,
-  {
-    toVersion,
-    commit,
-    states,
-    visit,
-  }: {
-    readonly toVersion: number
-    readonly commit: number | null
-    readonly states: Map<number, SessionState>
-    readonly visit: Visit | undefined
-  },
+  { toVersion = Number.MAX_SAFE_INTEGER, visit }: Way,
+  commit: number | null,
+  states: Map<number, SessionState>,
 ): Effect.Effect<Progress, SessionError> => {
   const { session, version } = state
   const step = (before: Progress, record: LogRecord): Either.Either<Progress, DamagedEvent> => {
@@ -225,38 +214,29 @@ const readAll = (log: EventLog, session: string, to: number | undefined, newest:
 const readState = (
   log: EventLog,
   session: string,
-  {
-    to,
-    newest,
-    row,
-    visit,
-  }: {
-    readonly to: number | undefined
-    readonly newest: number
-    readonly row: ProjectionRow | null
-    readonly visit: Visit | undefined
-  },
+  newest: number,
+  row: ProjectionRow | null,
+  way: Way,
 ): Effect.Effect<OpenedSession, SessionError> =>
   Effect.gen(function* () {
+    const { toVersion: to } = way
     const stored = row === null ? null : Option.getOrNull(stateIn(session, row))
     const isTooNew = to !== undefined && stored !== null && stored.state.version > to
     const from = isTooNew ? yield* loadEarlier(log, session, to) : stored
     if (from !== null) {
-      const read = yield* readOn(log, from, { toVersion: to, isSnapshot: true, visit })
+      const read = yield* readOn(log, from, { ...way, isSnapshot: true })
       if (read !== null) return { read, snapshotVersion: from.state.version }
     } else {
       let pages = 0
       const read: EventLog["read"] = (...page) => Effect.tap(log.read(...page), () => void pages++)
       const start = { state: empty(session), batchId: null }
-      const folded = yield* readOn({ ...log, read }, start, { toVersion: to, visit })
+      const folded = yield* readOn({ ...log, read }, start, way)
       // A redaction that came between two pages may have rewritten events that were read already.
       const isSame = pages === 1 || (yield* retryTransient(log.head(session)))?.version === newest
       if (folded !== null && isSame) return { read: folded, snapshotVersion: null }
     }
     return { read: yield* readAll(log, session, to, newest), snapshotVersion: null }
   })
-
-export type Visit = (state: SessionState) => void
 
 /**
  * The state of a session, now or at a version. It fails if the log ends before the version that the store has for the
@@ -265,10 +245,10 @@ export type Visit = (state: SessionState) => void
 export const openSession = (
   log: EventLog,
   session: string,
-  to?: number,
-  visit?: Visit,
+  way: Way = {},
 ): Effect.Effect<OpenedSession, SessionError> =>
   Effect.gen(function* () {
+    const { toVersion: to } = way
     for (let lost: LogPosition | null = null; ;) {
       const found: Found = yield* to === undefined ? find(log, session) : findInParts(log, session)
       const { head, snapshot: row, active = null } = found
@@ -276,12 +256,7 @@ export const openSession = (
       if (head === null)
         return { read: { state: empty(session), batchId: null }, snapshotVersion: null, ...beside }
       const newest = head.version
-      const opened: OpenedSession = yield* readState(withPage(log, found), session, {
-        to,
-        newest,
-        row,
-        visit,
-      })
+      const opened: OpenedSession = yield* readState(withPage(log, found), session, newest, row, way)
       const { version } = opened.read.state
       if (version >= Math.min(newest, to ?? newest)) return { ...opened, ...beside }
       // Another head, or the first one: the session may have been deleted, and begun anew, in between.

@@ -1,8 +1,7 @@
 /** Waiting for compactions until a session's context is small enough. */
 import { Clock, Duration, Effect } from "effect"
-import type { Leases } from "./Leases.js"
-import type { SessionError, Sessions } from "./Sessions.js"
-import type { Spend } from "./Spend.js"
+import type { CompactionParts } from "./runCompaction.js"
+import type { SessionError } from "./Sessions.js"
 import { contextTokens } from "../session/SessionState.js"
 
 /** The largest context that is returned at once, and how long to wait for compactions if it is larger. */
@@ -39,11 +38,7 @@ const pollInterval = "100 millis"
  * over. Compactions go on when it stops waiting.
  */
 export const waitForBudget = (
-  {
-    sessions,
-    leases,
-    spend,
-  }: { readonly sessions: Sessions; readonly leases: Leases; readonly spend: Spend },
+  { sessions, leases, spend }: Pick<CompactionParts, "sessions" | "leases" | "spend">,
   session: string,
   { tokens, timeout = "30 seconds", margin }: Budget & { readonly margin: number },
   /** Checks the session in the background and waits until that has ended; `false` if the work could not be done. */

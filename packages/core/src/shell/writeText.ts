@@ -81,9 +81,10 @@ export const writeText = (
   writers: Writers,
   before: SessionState,
   assignment: Assignment,
-  { entries, notes, instructions }: Source,
+  source: Source,
 ): Effect.Effect<Progress> =>
   Effect.gen(function* () {
+    const { entries, notes } = source
     const { part, from, previous } = assignment
     const earlier = notes === undefined || previous === undefined ? undefined : splitNotes(previous)
     let finished: Text = { text: earlier?.text ?? previous, to: part.from }
@@ -96,10 +97,9 @@ export const writeText = (
       summarizer = summarizer.fallback
     ) {
       const rest: ReadonlyArray<Entry> = entries.filter(({ index }) => index >= finished.to)
-      const called: CallResult = yield* callFor({ ...writers, summarizer }, before, assignment, {
-        finished,
-        rest,
-        instructions,
+      const called: CallResult = yield* callFor({ ...writers, summarizer }, before, assignment, finished, {
+        ...source,
+        entries: rest,
       })
       calls += called.calls
       if (called.finished.to > finished.to) by.add(summarizer.name)
@@ -142,15 +142,8 @@ const callFor = (
   writers: Writers,
   before: SessionState,
   { part, from, previous }: Assignment,
-  {
-    finished: start,
-    rest,
-    instructions,
-  }: {
-    readonly finished: Text
-    readonly rest: ReadonlyArray<Entry>
-    readonly instructions: string | undefined
-  },
+  start: Text,
+  { entries: rest, instructions }: Source,
 ): Effect.Effect<CallResult> =>
   Effect.gen(function* () {
     const { counter, summarizer } = writers
