@@ -6,7 +6,6 @@ import { CurrentActor } from "../event/Actor.js"
 import type { GuardRefused } from "../guard/Guard.js"
 import { isErased } from "../shell/openSession.js"
 import type { SessionError } from "../shell/Sessions.js"
-import type { AuditNoted } from "../event/Event.js"
 import type { LayersError } from "../layers/MemoryLayers.js"
 import { millisOf } from "../options/OptionGroup.js"
 import {
@@ -15,6 +14,7 @@ import {
   isReserved,
   type LogError,
   markOf,
+  oneRecord,
   type Receipt,
 } from "@memfold/log/EventLog"
 import { ownersIn, storedLog } from "@memfold/log/pages"
@@ -60,13 +60,6 @@ const forget = (parts: MemoryParts, names: ReadonlyArray<string>) =>
     { discard: true },
   )
 
-export const noted = (
-  { log }: Pick<MemoryParts, "log">,
-  act: AuditNoted["act"],
-  subject: Subject,
-  entry: Partial<Omit<AuditNoted, "_tag" | "act" | "previous" | "session" | "owner">> = {},
-): Effect.Effect<void, LogError> => note(log, { act, ...subject, ...entry })
-
 /** The log with the facts about an owner, whose changes are told with those of the owner. */
 const aboutUser = ({ layers }: MemoryParts, owner: string | null) =>
   owner === null ? null : (layers?.logOf(owner) ?? null)
@@ -93,7 +86,7 @@ const beginAnew = (parts: MemoryParts, owner: string): Effect.Effect<void, Sessi
       // What cannot be deleted, since it is held, must not keep the owner from speaking.
       const removed = yield* Effect.either(sessions.delete(name))
       if (Either.isRight(removed))
-        yield* noted(parts, "delete", { owner }, { reason: "begun anew after an erasure" })
+        yield* note(log, { act: "delete", owner, reason: "begun anew after an erasure" })
     }
   })
 
@@ -147,8 +140,7 @@ const passedBy = ({ log }: MemoryParts, owner: string) =>
     const stored = storedLog(log)
     return yield* Effect.filter(times, ([session, time]) =>
       Effect.gen(function* () {
-        const range = { fromVersion: 1, toVersion: 1, reverse: false, limit: 1 }
-        const [first] = yield* stored.read(session, range)
+        const [first] = yield* stored.read(session, oneRecord(1))
         return first === undefined ? (yield* stored.head(markOf(session))) !== null : first.time <= time
       }),
     ).pipe(Effect.map((kept) => kept.map(([session]) => session)))
@@ -206,20 +198,17 @@ export const eraseOwner = (
     const owned = (yield* allOfOwned(parts.log, owner)).map(({ session }) => session)
     const { heirs, isNoted } = yield* heirsOf(parts, owner, passed)
     // Nobody can read them in the sessions any more once the keys are gone: if this call is cut off, the next one has them from here.
-    if (!isNoted) yield* noted(parts, "begin-erase", { owner }, { reason, owners: [...heirs] })
+    if (!isNoted) yield* note(parts.log, { act: "begin-erase", owner, reason, owners: [...heirs] })
     const receipt = yield* erasure.erase({ owner, actor: actor?.id ?? "", reason, after: millis, also })
     const { sessions, keys, destroyTime } = receipt
-    yield* noted(
-      parts,
-      "erase",
-      { owner },
-      {
-        reason,
-        sessions,
-        keys: keys.map(({ id }) => id),
-        ...(destroyTime === null ? {} : { destroyTime }),
-      },
-    )
+    yield* note(parts.log, {
+      act: "erase",
+      owner,
+      reason,
+      sessions,
+      keys: keys.map(({ id }) => id),
+      ...(destroyTime === null ? {} : { destroyTime }),
+    })
     yield* forget(parts, [...new Set([...owned, ...sessions.map(({ session }) => session)])])
     // Facts about a project stand beside those of others: they are taken out of its log.
     yield* parts.layers?.forgetSessions(new Set([...owned, ...passed]), heirs) ?? Effect.void
@@ -237,7 +226,7 @@ export const restoreOwner = (
     const erasure = yield* erasureOf(parts, "restore")
     const { own, passed } = yield* alsoOf(parts, owner)
     const keys = yield* erasure.restore(owner, [...own, ...passed])
-    yield* noted(parts, "restore", { owner }, { keys, ...(reason === undefined ? {} : { reason }) })
+    yield* note(parts.log, { act: "restore", owner, keys, ...(reason === undefined ? {} : { reason }) })
     return keys.length
   })
 
@@ -252,7 +241,10 @@ export const holdSubject = (
     if (reason !== null) yield* checkText("", "reason", reason)
     const erasure = yield* erasureOf(parts, "hold")
     if (yield* erasure.hold(subject, reason))
-      yield* noted(parts, reason === null ? "release" : "hold", subject, reason === null ? {} : { reason })
+      yield* note(parts.log, {
+        ...subject,
+        ...(reason === null ? { act: "release" } : { act: "hold", reason }),
+      })
   })
 
 /** Who did what with a session. */

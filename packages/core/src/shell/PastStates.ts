@@ -24,7 +24,7 @@ const mostSessions = 8
 interface Past {
   /** The head of the log when it was last known that the states are those of this log. */
   head: LogPosition
-  readonly states: Map<number, SessionState>
+  readonly states: Newest<SessionState, number>
 }
 
 export interface PastStates {
@@ -32,11 +32,6 @@ export interface PastStates {
   readonly at: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
   /** Forgets the states of a session: it was deleted, or a message of it was redacted (law L15). */
   readonly forget: (session: string) => void
-}
-
-const keep = ({ states }: Past, state: SessionState): void => {
-  states.set(state.version, state)
-  if (states.size > mostStates) states.delete(states.keys().next().value ?? state.version)
 }
 
 const nearest = ({ states }: Past, version: number): SessionState | null => {
@@ -72,7 +67,9 @@ export const makePastStates = (log: EventLog): PastStates => {
     Effect.gen(function* () {
       const known = sessions.get(session)
       const past =
-        known !== undefined && (yield* isSame(known, session, head)) ? known : { head, states: new Map() }
+        known !== undefined && (yield* isSame(known, session, head))
+          ? known
+          : { head, states: new Newest<SessionState, number>(mostStates) }
       past.head = head
       sessions.set(session, past)
       return past
@@ -88,7 +85,7 @@ export const makePastStates = (log: EventLog): PastStates => {
         const from = nearest(past, wanted)
         if (from?.version === wanted) return from
         const visit = (state: SessionState) => {
-          if (state.version % apart === 0) keep(past, state)
+          if (state.version % apart === 0) past.states.set(state.version, state)
         }
         const read =
           from === null
@@ -98,7 +95,7 @@ export const makePastStates = (log: EventLog): PastStates => {
           read?.state.version === wanted
             ? read.state
             : (yield* openSession(log, session, { toVersion: wanted, visit })).read.state
-        keep(past, state)
+        past.states.set(state.version, state)
         return state
       }),
     forget: (session) => sessions.delete(session),

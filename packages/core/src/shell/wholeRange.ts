@@ -1,7 +1,7 @@
 /** Reading a range of a log to its ends: what is missing there is said, as what is missing in the middle. */
 import { Chunk, Effect, Option, Stream } from "effect"
 import { DamagedEvent, type RecordedEvent } from "../event/EventCodec.js"
-import type { LogError, ReadOptions, Service as EventLog } from "@memfold/log/EventLog"
+import { type LogError, oneRecord, type ReadOptions, type Service as EventLog } from "@memfold/log/EventLog"
 import { readEvents } from "./replay.js"
 
 type Log = Pick<EventLog, "head" | "read">
@@ -15,8 +15,7 @@ const failIfLost = (
   Effect.gen(function* () {
     const before = yield* log.head(session)
     if (before === null || before.version < version) return
-    const place = { fromVersion: version, toVersion: version, reverse: false, limit: 1 }
-    if ((yield* log.read(session, place)).length > 0) return
+    if ((yield* log.read(session, oneRecord(version))).length > 0) return
     const after = yield* log.head(session)
     // Of a session that is deleted at this moment, nothing is lost.
     if (after === null || after.version < before.version) return

@@ -1,19 +1,19 @@
 /** A map that keeps the entries that were set last. */
-export class Newest<Value> {
-  private readonly entries = new Map<string, Value>()
+export class Newest<Value, Key = string> {
+  private readonly entries = new Map<Key, Value>()
 
   /** @param most how many entries are kept */
   constructor(private readonly most: number) {}
 
-  get(key: string): Value | undefined {
+  get(key: Key): Value | undefined {
     return this.entries.get(key)
   }
 
-  delete(key: string): void {
+  delete(key: Key): void {
     this.entries.delete(key)
   }
 
-  set(key: string, value: Value): void {
+  set(key: Key, value: Value): void {
     this.entries.delete(key)
     this.entries.set(key, value)
     for (const oldest of this.entries.keys()) {

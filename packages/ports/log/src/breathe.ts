@@ -93,12 +93,11 @@ export const atOnce = <A>(steps: Steps<A>): A => {
 export function* mappedInSteps<A, B>(
   items: ReadonlyArray<A>,
   make: (item: A, position: number) => Steps<B>,
-  between = eventsBetween,
 ): Steps<Array<B>> {
   const made: Array<B> = []
   for (const [position, item] of items.entries()) {
     made.push(yield* make(item, position))
-    if ((position + 1) % between === 0) yield
+    if ((position + 1) % eventsBetween === 0) yield
   }
   return made
 }
@@ -107,12 +106,11 @@ export function* mappedInSteps<A, B>(
 export function* mapped<A, B>(
   items: ReadonlyArray<A>,
   make: (item: A, position: number) => B,
-  between = eventsBetween,
 ): Steps<Array<B>> {
   const made: Array<B> = []
   for (let position = 0; position < items.length; position++) {
     made.push(make(items[position]!, position))
-    if ((position + 1) % between === 0) yield
+    if ((position + 1) % eventsBetween === 0) yield
   }
   return made
 }

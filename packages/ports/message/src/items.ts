@@ -69,25 +69,38 @@ export const interrupted = "(No result: the call was interrupted.)"
 const text: Item = { text: ["text"] }
 const textWithin: Item = { ...text, within: true }
 
-/** An answer of the Responses API, in the field `output`. */
-const answering = (...calls: ReadonlyArray<string>): ItemAnswer => ({
-  calls,
+/** A call of the Responses API that the client answers, and how it is closed: by an item of this type. */
+const calling = (closing: NonNullable<ItemCall["closing"]>): ItemCall => ({
   ids: ["call_id"],
-  result: "output",
+  by: "client",
+  closing,
+})
+
+/** What answers a call of the Responses API, with the result in a field. */
+const answering = (call: string, result = "output"): Item => ({
+  origin: "tool",
+  text: [result],
+  answer: { calls: [call], ids: ["call_id"], result },
+})
+
+/** What answers a call of the Messages API. */
+const resultOf = (call: string, origin: "tool" | "external"): Item => ({
+  origin,
+  text: ["content"],
+  answer: { calls: [call], ids: ["tool_use_id"], result: "content" },
 })
 
 /** A failure of a tool that Anthropic runs. */
 const failure: Item = { within: true, text: ["error_code", "error_message"] }
 
 /** The result of a tool that Anthropic runs. */
-const served: Item = {
-  origin: "tool",
-  text: ["content"],
-  answer: { calls: ["server_tool_use"], ids: ["tool_use_id"], result: "content" },
-}
+const served = resultOf("server_tool_use", "tool")
 
 /** A result with pages of the web. */
-const servedPages: Item = { ...served, origin: "external" }
+const servedPages = resultOf("server_tool_use", "external")
+
+/** A call of Chat Completions. A message with the role `tool` answers it. */
+const chatCall: ItemCall = { ids: ["id"], by: "client", closing: { type: "tool", words: "content" } }
 
 const chat: Readonly<Record<string, Item>> = {
   // Content parts.
@@ -97,17 +110,9 @@ const chat: Readonly<Record<string, Item>> = {
   video_url: { origin: "retrieved", payload: { url: "file" } },
   input_audio: { payload: { data: "file" } },
   file: { origin: "retrieved", payload: { file_data: "file", file_id: "file" }, text: ["file"] },
-  // Calls in `tool_calls` of a message. A message with the role `tool` answers both.
-  function: {
-    within: true,
-    text: ["function"],
-    call: { ids: ["id"], by: "client", closing: { type: "tool", words: "content" } },
-  },
-  custom: {
-    within: true,
-    text: ["custom"],
-    call: { ids: ["id"], by: "client", closing: { type: "tool", words: "content" } },
-  },
+  // Calls in `tool_calls` of a message.
+  function: { within: true, text: ["function"], call: chatCall },
+  custom: { within: true, text: ["custom"], call: chatCall },
 }
 
 const responses: Readonly<Record<string, Item>> = {
@@ -140,17 +145,17 @@ const responses: Readonly<Record<string, Item>> = {
   // Calls that the client answers.
   function_call: {
     text: ["name", "arguments"],
-    call: { ids: ["call_id"], by: "client", closing: { type: "function_call_output", words: "output" } },
+    call: calling({ type: "function_call_output", words: "output" }),
   },
-  function_call_output: { origin: "tool", text: ["output"], answer: answering("function_call") },
+  function_call_output: answering("function_call"),
   custom_tool_call: {
     text: ["name", "input"],
-    call: { ids: ["call_id"], by: "client", closing: { type: "custom_tool_call_output", words: "output" } },
+    call: calling({ type: "custom_tool_call_output", words: "output" }),
   },
-  custom_tool_call_output: { origin: "tool", text: ["output"], answer: answering("custom_tool_call") },
+  custom_tool_call_output: answering("custom_tool_call"),
   // An output of the computer is a screenshot, which nobody can make up.
   computer_call: { text: ["action", "actions"], call: { ids: ["call_id"], by: "client" } },
-  computer_call_output: { origin: "tool", text: ["output"], answer: answering("computer_call") },
+  computer_call_output: answering("computer_call"),
   // The client's types give the output an `id` alone, the documentation a `call_id`; either is an id of the call.
   local_shell_call: {
     text: ["action"],
@@ -167,42 +172,26 @@ const responses: Readonly<Record<string, Item>> = {
   },
   shell_call: {
     text: ["action"],
-    call: {
-      ids: ["call_id"],
-      by: "client",
-      closing: {
-        type: "shell_call_output",
-        fields: { output: [{ stdout: "", stderr: interrupted, outcome: { type: "timeout" } }] },
-      },
-    },
+    call: calling({
+      type: "shell_call_output",
+      fields: { output: [{ stdout: "", stderr: interrupted, outcome: { type: "timeout" } }] },
+    }),
   },
-  shell_call_output: { origin: "tool", text: ["output"], answer: answering("shell_call") },
+  shell_call_output: answering("shell_call"),
   apply_patch_call: {
     text: ["operation"],
-    call: {
-      ids: ["call_id"],
-      by: "client",
-      closing: { type: "apply_patch_call_output", words: "output", fields: { status: "failed" } },
-    },
+    call: calling({ type: "apply_patch_call_output", words: "output", fields: { status: "failed" } }),
   },
-  apply_patch_call_output: { origin: "tool", text: ["output"], answer: answering("apply_patch_call") },
+  apply_patch_call_output: answering("apply_patch_call"),
   // A search of the client's has a call id, and one of the provider's has none.
   tool_search_call: {
     text: ["arguments"],
-    call: {
-      ids: ["call_id"],
-      by: "client",
-      closing: {
-        type: "tool_search_output",
-        fields: { execution: "client", status: "completed", tools: [] },
-      },
-    },
+    call: calling({
+      type: "tool_search_output",
+      fields: { execution: "client", status: "completed", tools: [] },
+    }),
   },
-  tool_search_output: {
-    origin: "tool",
-    text: ["tools"],
-    answer: { calls: ["tool_search_call"], ids: ["call_id"], result: "tools" },
-  },
+  tool_search_output: answering("tool_search_call", "tools"),
   // Nobody but the user approves or denies.
   mcp_approval_request: {
     text: ["server_label", "name", "arguments"],
@@ -215,11 +204,7 @@ const responses: Readonly<Record<string, Item>> = {
   },
   // Tools that the provider runs. Most have their result in the call.
   program: { text: ["code"], call: { ids: ["call_id"], by: "provider" } },
-  program_output: {
-    origin: "tool",
-    text: ["result"],
-    answer: { calls: ["program"], ids: ["call_id"], result: "result" },
-  },
+  program_output: answering("program", "result"),
   mcp_list_tools: { origin: "external", text: ["server_label", "tools", "error"] },
   mcp_call: { origin: "external", text: ["server_label", "name", "arguments", "output", "error"] },
   web_search_call: { origin: "external", text: ["action"] },
@@ -259,11 +244,7 @@ const anthropic: Readonly<Record<string, Item>> = {
     text: ["name", "input"],
     call: { ids: ["id"], by: "client", closing: { type: "tool_result", words: "content" } },
   },
-  tool_result: {
-    origin: "tool",
-    text: ["content"],
-    answer: { calls: ["tool_use"], ids: ["tool_use_id"], result: "content" },
-  },
+  tool_result: resultOf("tool_use", "tool"),
   // Tools that Anthropic runs.
   server_tool_use: { text: ["name", "input"], call: { ids: ["id"], by: "provider" } },
   web_search_tool_result: servedPages,
@@ -274,11 +255,7 @@ const anthropic: Readonly<Record<string, Item>> = {
   text_editor_code_execution_tool_result: served,
   tool_search_tool_result: served,
   mcp_tool_use: { text: ["server_name", "name", "input"], call: { ids: ["id"], by: "provider" } },
-  mcp_tool_result: {
-    origin: "external",
-    text: ["content"],
-    answer: { calls: ["mcp_tool_use"], ids: ["tool_use_id"], result: "content" },
-  },
+  mcp_tool_result: resultOf("mcp_tool_use", "external"),
   // Contents of results.
   web_search_result: {
     within: true,
