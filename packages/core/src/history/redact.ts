@@ -169,9 +169,7 @@ interface Changes {
   readonly version: number
   readonly rewritten: ReadonlyArray<RewrittenRecord>
   readonly invalidated: ReadonlyArray<SummaryInvalidated>
-  /** The index of the message, and the version of the event that appended it; `null` if there is none. */
-  readonly message: Place | null
-  readonly total: number
+  readonly message: Place
   readonly lastBatchId: string
   /** All events, with the rewritten ones changed. */
   readonly events: ReadonlyArray<RecordedEvent>
@@ -186,7 +184,7 @@ const changesFor = (
   counter: TokenCounter,
   session: string,
   name: MessageName,
-): Effect.Effect<Changes, SessionError> =>
+): Effect.Effect<Changes, SessionError | UnknownMessage> =>
   Effect.gen(function* () {
     const events = [...(yield* Stream.runCollect(sessions.events(session)))]
     const last = events.at(-1)
@@ -197,19 +195,13 @@ const changesFor = (
         .slice(0, position + 1)
         .filter((one) => isMessage(one) && isOnBranch(gaps[position] ?? [], one.version))
     const inForce = messagesAt(events.length - 1)
-    const total = inForce.length
     const asked =
       typeof name === "number" ? inForce[name] : events.find(({ version }) => version === name.version)
-    const index =
-      asked === undefined || !isMessage(asked) ? null : messagesAt(events.indexOf(asked)).length - 1
-    const place = {
-      version: last?.version ?? 0,
-      total,
-      lastBatchId: last === undefined ? "" : batchIdOf(last),
+    if (last === undefined || asked === undefined || !isMessage(asked)) {
+      const unknown = typeof name === "number" ? { index: name } : name
+      return yield* new UnknownMessage({ session, ...unknown, total: inForce.length })
     }
-    if (asked === undefined || index === null) {
-      return { ...place, message: null, events, rewritten: [], invalidated: [], unknown: null }
-    }
+    const index = messagesAt(events.indexOf(asked)).length - 1
     const message = { index, version: asked.version }
     // The events since, on the branches that the message is on: the ranges of their summaries and facts count there.
     const current = events.filter(
@@ -226,7 +218,8 @@ const changesFor = (
       }),
     )
     return {
-      ...place,
+      version: last.version,
+      lastBatchId: batchIdOf(last),
       message,
       events: events.map((recorded) => ({
         ...recorded,
@@ -279,11 +272,7 @@ export const redact = (
       const changes = yield* changesFor(sessions, counter, session, name)
       // Otherwise, a compaction that started in between would not be released, and could write the text into a summary.
       if (changes.version !== version) continue
-      const { message, invalidated, total } = changes
-      if (message === null) {
-        const asked = typeof name === "number" ? { index: name } : name
-        return yield* new UnknownMessage({ session, ...asked, total })
-      }
+      const { message, invalidated } = changes
       // The message was redacted before, so no later event has its text.
       const isDone = !changes.rewritten.some((one) => one.version === message.version)
       if (!isDone && changes.unknown !== null)

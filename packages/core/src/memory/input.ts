@@ -182,11 +182,7 @@ export const checkTime = (session: string, name: string, value: unknown): Checke
 export const checkMessageName = (session: string, name: unknown): Checked =>
   typeof name === "number"
     ? Exit.void
-    : checkCount(
-        session,
-        "message",
-        typeof name === "object" && name !== null ? (name as { readonly version?: unknown }).version : name,
-      )
+    : checkCount(session, "message", (name as { readonly version?: unknown } | null | undefined)?.version)
 
 /** The id of a summary. The operation checks later whether the summary exists. */
 export const checkSummary = (session: string, name: string, summary: unknown): Checked =>

@@ -74,35 +74,25 @@ interface Bound {
   readonly length: number
 }
 
-/** Collects the messages of a page, the newest first, until it is full. */
-class Collected {
-  private readonly messages: Array<PageMessage> = []
-  private length = 0
-
-  constructor(private readonly bound: Bound) {}
-
-  get isFull(): boolean {
-    return this.messages.length >= this.bound.count || this.length > this.bound.length
-  }
-
-  /** Adds a message; whether another one can follow. */
-  add(one: PageMessage): boolean {
-    this.messages.push(one)
-    this.length += messageLength(one.message)
-    return !this.isFull
-  }
-
-  oldestFirst(): ReadonlyArray<PageMessage> {
-    return this.messages.toReversed()
+/** A page that is filled, the newest message first: whether there is room for another one behind a message. */
+const filled = ({ count, length }: Bound): ((one: PageMessage) => boolean) => {
+  let left = { count, length }
+  return ({ message }) => {
+    left = { count: left.count - 1, length: left.length - messageLength(message) }
+    return left.count > 0 && left.length >= 0
   }
 }
 
 /** The last of some messages, which are no more than the bound says. */
 const lastOf = (messages: ReadonlyArray<PageMessage>, bound: Bound): ReadonlyArray<PageMessage> => {
   if (bound.length === anyLength) return messages
-  const found = new Collected(bound)
-  messages.toReversed().every((one) => found.add(one))
-  return found.oldestFirst()
+  const hasRoom = filled(bound)
+  return messages.slice(
+    Math.max(
+      messages.findLastIndex((one) => !hasRoom(one)),
+      0,
+    ),
+  )
 }
 
 /** The messages in front of a position, as many as the bound says, oldest first. The log is read backwards from there, so the cost does not depend on the length of the history. */
@@ -113,9 +103,11 @@ const messagesBefore = (
   bound: Bound,
 ): Effect.Effect<ReadonlyArray<PageMessage>, SessionError> =>
   Effect.gen(function* () {
-    const found = new Collected(bound)
+    const found: Array<PageMessage> = []
+    const hasRoom = filled(bound)
+    let goesOn = bound.count > 0
     for (const range of rangesBetween(gaps, 1, version - 1).toReversed()) {
-      if (found.isFull) break
+      if (!goesOn) break
       yield* sessions.events(session, { fromVersion: range.from, toVersion: range.to, reverse: true }).pipe(
         Stream.filterMap((recorded) =>
           Option.map(Option.fromNullable(appendedMessage(recorded.event)), (message) => ({
@@ -124,10 +116,15 @@ const messagesBefore = (
             version: recorded.version,
           })),
         ),
-        Stream.runForEachWhile((one) => Effect.sync(() => found.add(one))),
+        Stream.runForEachWhile((one) =>
+          Effect.sync(() => {
+            found.push(one)
+            return (goesOn = hasRoom(one))
+          }),
+        ),
       )
     }
-    return found.oldestFirst()
+    return found.toReversed()
   })
 
 /** The page that messages are, which end in front of an index. */

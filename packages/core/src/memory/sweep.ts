@@ -9,6 +9,7 @@
  */
 import { Clock, Effect, Stream } from "effect"
 import type { DispatchError, Look, Queue } from "@memfold/log/Dispatcher"
+import { warn } from "../observe/logs.js"
 import type { ConsumerFailed } from "./feed.js"
 import type { MemoryError } from "./MemoryOptions.js"
 import type { Service as Memory } from "./MemoryService.js"
@@ -37,9 +38,7 @@ const lookAt = (memory: Pick<Memory, "look">, session: string): Effect.Effect<vo
     Effect.catchTags({
       DamagedEvent: () => Effect.void,
       LogError: ({ message }) =>
-        Effect.logWarning("a sweep could not look at a session; the next sweep tries again").pipe(
-          Effect.annotateLogs({ session, why: message }),
-        ),
+        warn("a sweep could not look at a session; the next sweep tries again", { session, why: message }),
     }),
   )
 

@@ -43,13 +43,7 @@ export interface Projection<Collected> {
   readonly until?: (stored: ReadonlyArray<ProjectionRow>) => number | undefined
 }
 
-/**
- * The rows that follow from events after a state.
- *
- * @param projection - what to compute
- * @param before - the state before the first event
- * @param steps - the events, in order
- */
+/** The rows that follow from events after a state. */
 export const rowsOf = <Collected>(
   { start, step, rows }: Projection<Collected>,
   before: SessionState,

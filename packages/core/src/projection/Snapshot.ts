@@ -182,9 +182,6 @@ type StoredState = typeof Stored.Type
 /** In a new process, the schema takes longer than everything else that it takes to open a session. */
 const isExact = exactCheck(Stored)
 
-const encodeWithSchema = (state: StoredState) => JSON.stringify(Schema.encodeSync(Stored)(state))
-const decodeWithSchema = (value: unknown) => Schema.decodeUnknownOption(Stored)(value)
-
 const parse = (json: string): unknown => {
   try {
     return JSON.parse(json)
@@ -196,7 +193,7 @@ const parse = (json: string): unknown => {
 /** The state as JSON; `null` if that is longer than a string can be. */
 const encodeState = (state: StoredState): string | null => {
   try {
-    return isExact(state) ? JSON.stringify(state) : encodeWithSchema(state)
+    return JSON.stringify(isExact(state) ? state : Schema.encodeSync(Stored)(state))
   } catch (error) {
     if (error instanceof RangeError) return null
     throw error
@@ -205,7 +202,7 @@ const encodeState = (state: StoredState): string | null => {
 
 const decodeState = (json: string): Option.Option<StoredState> => {
   const value = parse(json)
-  return isExact(value) ? Option.some(value) : decodeWithSchema(value)
+  return isExact(value) ? Option.some(value) : Schema.decodeUnknownOption(Stored)(value)
 }
 
 /** A checksum in front of what is stored: a damaged snapshot may still be valid JSON that fits the schema. */

@@ -32,12 +32,7 @@ const isNewForm = (earlier: Message, later: Message): boolean => {
 /** Whether a pinned entry is a system prompt, and not pinned by the application. */
 const isPrompt = ({ message }: Entry): boolean => message.role === "system" && message.pinned !== true
 
-/**
- * The pinned entries with the newest form of each system prompt among messages that are covered now.
- *
- * @param pinned - the pinned entries, in order
- * @param covered - the entries that a summary has come to cover
- */
+/** The pinned entries with the newest form of each system prompt among entries that a summary has come to cover. */
 export const withNewestPrompts = (
   pinned: ReadonlyArray<Entry>,
   covered: ReadonlyArray<Entry>,

@@ -2,6 +2,7 @@
  * Hooks: an application can veto a compaction or add instructions before it starts, and is told how it ended.
  */
 import { Effect } from "effect"
+import { warn } from "../observe/logs.js"
 import type { Plan } from "../policy/decide.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { CompactionOutcome } from "./CompactionOutcome.js"
@@ -54,19 +55,12 @@ export const decisionOf = (session: string, answer: unknown): Effect.Effect<Hook
   const { veto, instructions } = Object(answer) as Readonly<Record<string, unknown>>
   if (veto === true) return Effect.succeed({ veto })
   if (typeof instructions === "string") return Effect.succeed({ instructions })
-  return Effect.logWarning("a hook answered with neither a veto nor instructions, and was ignored").pipe(
-    Effect.annotateLogs({ session }),
-    Effect.as(undefined),
-  )
+  const line = "a hook answered with neither a veto nor instructions, and was ignored"
+  return Effect.as(warn(line, { session }), undefined)
 }
 
 /** Runs a hook. If it throws, a warning is logged and the result is `undefined`. */
 export const runHook = <A>(session: string, hook: () => Effect.Effect<A>): Effect.Effect<A | undefined> =>
   Effect.suspend(hook).pipe(
-    Effect.catchAllDefect(() =>
-      Effect.logWarning("a hook threw and was ignored").pipe(
-        Effect.annotateLogs({ session }),
-        Effect.as(undefined),
-      ),
-    ),
+    Effect.catchAllDefect(() => Effect.as(warn("a hook threw and was ignored", { session }), undefined)),
   )

@@ -9,6 +9,7 @@
  * soon as another process hurries that look, or the queue loses it.
  */
 import { Clock, Deferred, Effect, Exit, FiberId, type Scope } from "effect"
+import { warn } from "../observe/logs.js"
 import * as metrics from "../observe/metrics.js"
 import { detached } from "./detached.js"
 import type { DispatchError, Look, Service as Dispatcher } from "@memfold/log/Dispatcher"
@@ -127,7 +128,8 @@ export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never,
 const reportFailure = (session: string, error: DispatchError | "no answer in time"): Effect.Effect<void> =>
   Effect.zipRight(
     metrics.count(metrics.dispatchFailures),
-    Effect.logWarning("the queue did not take a look at a session; it is tried again").pipe(
-      Effect.annotateLogs({ session, why: typeof error === "string" ? error : error.message }),
-    ),
+    warn("the queue did not take a look at a session; it is tried again", {
+      session,
+      why: typeof error === "string" ? error : error.message,
+    }),
   )

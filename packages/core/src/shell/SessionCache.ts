@@ -3,6 +3,7 @@ import { Effect, LogLevel } from "effect"
 import type { Event } from "../event/Event.js"
 import { atMost } from "@memfold/log/atMost"
 import type { Service as EventLog } from "@memfold/log/EventLog"
+import { logError, warn } from "../observe/logs.js"
 import { earlierRow, earlierSnapshots, eventsBetweenSnapshots } from "../projection/earlierSnapshots.js"
 import { snapshot, type StateInLog, take } from "../projection/Snapshot.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -117,11 +118,12 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     return Effect.forEach(
       untold,
       ({ index, version }) =>
-        Effect.logError(
-          "a message cannot be read, and the session goes on without it; `memfold verify` says more",
-        ).pipe(
-          Effect.annotateLogs({ session, message: index, version }),
-          Effect.andThen(() => void told.add(version)),
+        Effect.map(
+          logError(
+            "a message cannot be read, and the session goes on without it; `memfold verify` says more",
+            { session, message: index, version },
+          ),
+          () => void told.add(version),
         ),
       { discard: true },
     )
@@ -186,12 +188,7 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
       Effect.map(() => void (cached.snapshotVersion = state.version)),
       // Another writer was first: the next commit saves one.
       Effect.catchTag("VersionConflict", () => Effect.void),
-      Effect.catchAll(({ reason }) =>
-        Effect.annotateLogs(Effect.logWarning("a snapshot was not saved"), {
-          session: state.session,
-          reason,
-        }),
-      ),
+      Effect.catchAll(({ reason }) => warn("a snapshot was not saved", { session: state.session, reason })),
     )
 
   return {

@@ -212,7 +212,7 @@ export const make = (log: EventLog, { capacity = 1_000 } = {}): Sessions => {
   const events: Sessions["events"] = (session, options) => eventsIn(log, session, options)
 
   const whole = atMost(wholeAtOnce)
-  const histories = makeHistories({ log, events, cache })
+  const histories = makeHistories(log, events, cache)
 
   /** The projection changes of events that invalidate commits: all rows, computed again from the log. */
   const changesAnew = (

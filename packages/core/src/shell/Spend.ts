@@ -7,13 +7,14 @@
  */
 import { Cause, Clock, Effect, type Exit, Option, Schema } from "effect"
 import { Newest } from "@memfold/log/Newest"
-import type { SpendCapReached, SpendCharged, SpendPart } from "../event/Event.js"
+import type { SpendCharged, SpendPart } from "../event/Event.js"
+import { warn } from "../observe/logs.js"
 import * as metrics from "../observe/metrics.js"
 import type { SessionState, Spent } from "../session/SessionState.js"
 import { spentOn } from "../session/spent.js"
 import { makeId } from "./id.js"
 import { retryTransient } from "./retry.js"
-import type { SessionError, Sessions } from "./Sessions.js"
+import type { SessionError, Sessions, Step } from "./Sessions.js"
 
 /** The most that may be spent in a day (UTC), in tokens of input and output together, in dollars, or both. */
 export interface SpendCap {
@@ -183,11 +184,6 @@ const refusalOf = (ledger: Ledger, spent: SessionState["spent"], now: number): R
 /** What a call costs that was not made. */
 const nothing: Amount = { tokens: 0, dollars: 0 }
 
-interface Counted<A> {
-  readonly event: SpendCharged | SpendCapReached | null
-  readonly answer: A
-}
-
 /** The logs that count the spend of a session: the narrowest cap first. */
 const ledgersIn = (
   sessions: Sessions,
@@ -224,20 +220,8 @@ export const makeSpend = (sessions: Sessions, options: SpendOptions | undefined)
     })
 
   /** Appends what a step decides to a log that counts. A retry after a lost answer changes nothing. */
-  const count = <A>(log: string, batchId: string, step: (state: SessionState) => Counted<A>) =>
-    Effect.map(
-      retryTransient(
-        sessions.transact<A>(
-          log,
-          (state) => {
-            const { event, answer } = step(state)
-            return { events: event === null ? [] : [event], answer }
-          },
-          batchId,
-        ),
-      ),
-      ({ answer }) => answer,
-    )
+  const count = <A>(log: string, batchId: string, step: (state: SessionState) => Step<A>) =>
+    Effect.map(retryTransient(sessions.transact(log, step, batchId)), ({ answer }) => answer)
 
   /**
    * Remembers that a session waits for a cap, and says so: in the log that counts, once for each day, whatever the number of
@@ -256,14 +240,15 @@ export const makeSpend = (sessions: Sessions, options: SpendOptions | undefined)
       const day = dayOf(time)
       const isNew = yield* count<boolean>(log, yield* makeId, ({ spent }) =>
         spentOn(spent, day).reached === null
-          ? { event: { _tag: "SpendCapReached", day, ...cap }, answer: true }
-          : { event: null, answer: false },
+          ? { events: [{ _tag: "SpendCapReached", day, ...cap }], answer: true }
+          : { events: [], answer: false },
       )
       if (isNew)
-        yield* Effect.annotateLogs(
-          Effect.logWarning("the spend of the day has reached its cap; work waits until the next day"),
-          { cap: scope, log, until: new Date(until).toISOString() },
-        )
+        yield* warn("the spend of the day has reached its cap; work waits until the next day", {
+          cap: scope,
+          log,
+          until: new Date(until).toISOString(),
+        })
       return found
     })
 
@@ -293,21 +278,22 @@ export const makeSpend = (sessions: Sessions, options: SpendOptions | undefined)
         const settle = (spent: Amount): Effect.Effect<void> =>
           Effect.forEach(
             holding,
-            ({ log }) => count(log, `${call}.settled`, () => ({ event: charged(spent, -1), answer: true })),
+            ({ log }) =>
+              count(log, `${call}.settled`, () => ({ events: [charged(spent, -1)], answer: true })),
             { discard: true },
           ).pipe(
             // Too much stays held until the day turns, never too little.
-            Effect.catchAll(({ _tag }) =>
-              Effect.annotateLogs(
-                Effect.logWarning("a call stays counted with the most that it may have cost"),
-                { session: session ?? "", why: _tag },
-              ),
+            Effect.catchAll(({ _tag: why }) =>
+              warn("a call stays counted with the most that it may have cost", {
+                session: session ?? "",
+                why,
+              }),
             ),
           )
         for (const ledger of yield* ledgersOf(session)) {
           const refusal = yield* count<Refusal | null>(ledger.log, call, ({ spent }) => {
             const answer = refusalOf(ledger, spent, time)
-            return { event: answer === null ? charged(nothing, 1) : null, answer }
+            return { events: answer === null ? [charged(nothing, 1)] : [], answer }
           }).pipe(Effect.tapError(() => settle(nothing)))
           if (refusal !== null) {
             yield* settle(nothing)

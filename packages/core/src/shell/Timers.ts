@@ -12,11 +12,7 @@ export interface Timers<Value> {
   readonly close: Effect.Effect<void>
 }
 
-/**
- * Makes timers. One fiber sleeps for all of them, until the earliest is due; it lives in the scope.
- *
- * @param onDue what to do when a timer is due
- */
+/** Makes timers. One fiber sleeps for all of them, until the earliest is due; it lives in the scope. */
 export const makeTimers = <Value>(
   onDue: (session: string, value: Value) => Effect.Effect<void>,
 ): Effect.Effect<Timers<Value>, never, Scope.Scope> =>

@@ -1,6 +1,7 @@
 /** Says that a compaction waits until there is something to gain: once for each time that a session waits. */
 import { Effect } from "effect"
 import type { Due } from "../engine/look.js"
+import { warn } from "../observe/logs.js"
 import { contextTokens } from "../session/SessionState.js"
 
 export class WaitingNotes {
@@ -16,9 +17,10 @@ export class WaitingNotes {
       }
       if (this.waiting.has(session)) return Effect.void
       this.waiting.add(session)
-      return Effect.logWarning(
+      return warn(
         "a compaction waits: the context would stay above its limit; tools, instructions and what stays verbatim take the room",
-      ).pipe(Effect.annotateLogs({ session, tokens: contextTokens(due.state) }))
+        { session, tokens: contextTokens(due.state) },
+      )
     })
   }
 

@@ -51,12 +51,7 @@ const newestFrom = (
   )
 }
 
-/**
- * The newest state that has the first `index` messages of the branch in force, with a summary that covers nothing beyond them;
- * `null` if there is none, because the log says less than the state.
- *
- * @param now - the state now
- */
+/** See `Sessions.stateReaching`. There is no such state if the log says less than the state of now. */
 export const stateReaching = (
   log: EventLog,
   read: ReadEvents,
@@ -89,11 +84,7 @@ export const stateReaching = (
     return yield* newestOfAll(now, read, hasIt)
   })
 
-/**
- * The state at a version, as it counts now: without the commits that were declared invalid since.
- *
- * @param now - the state now
- */
+/** See `Sessions.stateBack`. */
 export const stateBack = (
   log: EventLog,
   read: ReadEvents,

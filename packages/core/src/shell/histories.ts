@@ -17,15 +17,11 @@ interface Histories {
   readonly summariesAt: (state: SessionState) => Effect.Effect<History["summaries"], SessionError>
 }
 
-export const makeHistories = ({
-  log,
-  events,
-  cache,
-}: {
-  readonly log: EventLog
-  readonly events: (session: string, options: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>
-  readonly cache: SessionCache
-}): Histories => {
+export const makeHistories = (
+  log: EventLog,
+  events: (session: string, options: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>,
+  cache: SessionCache,
+): Histories => {
   const of: Histories["of"] = (session) =>
     Effect.gen(function* () {
       const found = yield* retryTransient(

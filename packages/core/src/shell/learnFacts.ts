@@ -1,5 +1,6 @@
 import { Effect, Exit, Option, Schema, Stream } from "effect"
 import { Fact, FactEnded, type FactsLearned, FoundBy } from "../event/Event.js"
+import { logError, warn } from "../observe/logs.js"
 import type { Strategy } from "../policy/Strategy.js"
 import type { Context } from "../render/Render.js"
 import type { SessionError, Sessions } from "./Sessions.js"
@@ -130,9 +131,9 @@ export const learnFacts = (
       Effect.catchAllCause((cause) =>
         isCapReached(cause)
           ? Effect.succeed("waits" as const)
-          : Effect.logWarning("no facts were learned from a turn").pipe(
-              Effect.annotateLogs({ session, why: describeFailure(cause) }),
-              Effect.as("failed" as const),
+          : Effect.as(
+              warn("no facts were learned from a turn", { session, why: describeFailure(cause) }),
+              "failed" as const,
             ),
       ),
     )
@@ -169,9 +170,10 @@ export const learnFacts = (
       if (redacted.length > 0) {
         yield* Effect.forEach(redacted, (place) => layers.forgetMessage(state, place)).pipe(
           Effect.catchAllCause((cause) =>
-            Effect.logError("facts learned from a redacted message could not be erased").pipe(
-              Effect.annotateLogs({ session, why: describeFailure(cause) }),
-            ),
+            logError("facts learned from a redacted message could not be erased", {
+              session,
+              why: describeFailure(cause),
+            }),
           ),
         )
         return yield* learnFacts(parts, layers, session, strategy)

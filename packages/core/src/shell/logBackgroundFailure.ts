@@ -1,4 +1,5 @@
 import { Cause, Effect, Option, Predicate } from "effect"
+import { logError } from "../observe/logs.js"
 import * as metrics from "../observe/metrics.js"
 
 /** The message of a typed error. Of a defect, it only says that something threw: a thrown value may quote anything. */
@@ -23,12 +24,7 @@ export const logBackgroundFailure =
           onSome: (error) => (Predicate.hasProperty(error, "_tag") ? String(error._tag) : "error"),
         }),
       }),
-      Effect.logError("a compaction could not run").pipe(
-        Effect.annotateLogs({
-          session,
-          why: whyFailed(cause),
-        }),
-      ),
+      logError("a compaction could not run", { session, why: whyFailed(cause) }),
     )
 
 /** Logs the failures of what runs beside an operation and must not fail it. Interruption passes. */

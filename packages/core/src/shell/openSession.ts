@@ -14,6 +14,7 @@ import {
   type ProjectionRow,
   type Service as EventLog,
 } from "@memfold/log/EventLog"
+import { warn } from "../observe/logs.js"
 import { earlierSnapshots, newestFirst } from "../projection/earlierSnapshots.js"
 import { readFrom, snapshot, stateIn, type StateInLog } from "../projection/Snapshot.js"
 import { evolve, requiresReplay } from "../session/evolve.js"
@@ -147,10 +148,10 @@ const foldOn = (
 const loadSnapshot = (log: EventLog, session: string): Effect.Effect<ProjectionRow | null> =>
   retryTransient(log.projections.get(session, snapshot.kind)).pipe(
     Effect.map(([row]) => row ?? null),
-    Effect.catchAll((error) =>
-      Effect.logWarning("a snapshot could not be read; the session is folded from its log").pipe(
-        Effect.annotateLogs({ session, reason: error.reason }),
-        Effect.as(null),
+    Effect.catchAll(({ reason }) =>
+      Effect.as(
+        warn("a snapshot could not be read; the session is folded from its log", { session, reason }),
+        null,
       ),
     ),
   )

@@ -4,6 +4,7 @@
  */
 import { Effect, Either } from "effect"
 import type { LogError, LogPosition, ProjectionRow, Service as EventLog } from "@memfold/log/EventLog"
+import { warn } from "../observe/logs.js"
 import type { Projection, RowProblem } from "../projection/Projection.js"
 import { activeRow, summaries, summaryProblems } from "../projection/summaries.js"
 import type { SessionState } from "../session/SessionState.js"
@@ -79,12 +80,9 @@ export const mend = <Collected>(
 export const mendSummaries = (log: EventLog, session: string): Effect.Effect<void> =>
   mend(log, session, summaries).pipe(
     Effect.flatMap((done) =>
-      done ? Effect.logWarning("the summary rows differed from the log, and were rebuilt") : Effect.void,
+      done ? warn("the summary rows differed from the log, and were rebuilt", { session }) : Effect.void,
     ),
-    Effect.catchAll(({ reason }) =>
-      Effect.annotateLogs(Effect.logWarning("summary rows could not be checked"), { reason }),
-    ),
-    Effect.annotateLogs({ session }),
+    Effect.catchAll(({ reason }) => warn("summary rows could not be checked", { session, reason })),
   )
 
 /**

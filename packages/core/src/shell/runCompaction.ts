@@ -21,6 +21,7 @@ import {
 import { maxInputOf, smallestRoom } from "../engine/chunks.js"
 import type { DueCompaction } from "../engine/look.js"
 import { breathe } from "@memfold/log/breathe"
+import { logError, warn } from "../observe/logs.js"
 import * as metrics from "../observe/metrics.js"
 import { span } from "../observe/spans.js"
 import { failuresUntilCap } from "../policy/contextStyle.js"
@@ -82,9 +83,10 @@ const loadSound = (sessions: Sessions, session: string): Effect.Effect<SessionSt
       answer: state.damaged.length,
     }))
     if (answer > 0)
-      yield* Effect.logError("a damaged summary was invalidated; it is rebuilt from the log").pipe(
-        Effect.annotateLogs({ session, summaries: answer }),
-      )
+      yield* logError("a damaged summary was invalidated; it is rebuilt from the log", {
+        session,
+        summaries: answer,
+      })
     return state
   })
 
@@ -325,7 +327,7 @@ const recordFailure = (
 ): Effect.Effect<CompactionOutcome, SessionError> =>
   Effect.gen(function* () {
     const { session, reason, detail } = error
-    yield* Effect.annotateLogs(Effect.logWarning("a compaction failed"), { session, reason })
+    yield* warn("a compaction failed", { session, reason })
     const backOff = Duration.toMillis(settings.backOff)
     const { state } = yield* retryTransient(
       sessions.transact(session, (state, time) => ({
@@ -334,10 +336,8 @@ const recordFailure = (
       })),
     )
     if (state.failures?.count === failuresUntilCap)
-      yield* Effect.annotateLogs(
-        Effect.logError(
-          "compactions fail again and again; where the strategy has a cap, contexts now leave out the oldest messages that no summary covers",
-        ),
+      yield* logError(
+        "compactions fail again and again; where the strategy has a cap, contexts now leave out the oldest messages that no summary covers",
         { session, reason, failures: failuresUntilCap },
       )
     return { _tag: "Failed", started, error }
