@@ -1,5 +1,5 @@
 /** Who did what with a session or an owner: the events of sessions and the trails, without a text of a conversation. */
-import { Effect, Either, Match, Option, Stream } from "effect"
+import { Effect, Either, Match, Option, Record, Stream } from "effect"
 import type { LogError, LogRecord, Service as EventLog } from "@memfold/log/EventLog"
 import { records } from "@memfold/log/pages"
 import type { Actor } from "../event/Actor.js"
@@ -53,29 +53,32 @@ export interface AuditReport {
 type Told = Omit<AuditEntry, "time" | "session" | "version" | "actor">
 
 const untold = (): null => null
-const act = (name: string) => (): Told => ({ act: name })
+
+/** What events tell by their type alone. */
+const acts = {
+  SummaryInvalidated: "revert",
+  ToolOutputsPruned: "prune",
+  MessageRedacted: "redact",
+  MessageSetAside: "set-aside",
+  SessionCleared: "clear",
+  SessionDescribed: "describe",
+  FactRemoved: "forget",
+  FactEnded: "end-fact",
+  FactRetracted: "retract-fact",
+  FactConfirmed: "confirm-fact",
+  FactReverted: "revert-fact",
+}
 
 /** What an event tells; `null` for what the memory notes for itself. Reasons of the memory are left out: they may quote an error. */
 const toldBy: (event: AnyEvent) => Told | null = Match.typeTags<AnyEvent, Told | null>()({
   MessageAppended: ({ message }) => ({ act: "append", kind: message.role }),
   DamagedMessage: () => ({ act: "append", kind: "unreadable" }),
   SummaryCommitted: ({ summarizer, coveredTo }) => ({ act: "summary", summarizer, messages: coveredTo }),
-  DamagedSummary: act("summary"),
-  SummaryInvalidated: act("revert"),
-  ToolOutputsPruned: act("prune"),
-  MessageRedacted: act("redact"),
+  DamagedSummary: () => ({ act: "summary" }),
   BranchSwitched: ({ branch }) => ({ act: branch === undefined ? "edit" : "checkout" }),
-  MessageSetAside: act("set-aside"),
-  SessionCleared: act("clear"),
-  SessionDescribed: act("describe"),
   FactsLearned: ({ facts }) => (facts.length === 0 ? null : { act: "learn", messages: facts.length }),
-  FactRemoved: act("forget"),
-  FactEnded: act("end-fact"),
-  FactRetracted: act("retract-fact"),
   // Without a fact, it goes before the redaction of a message.
   FactRedacted: ({ fact }) => (fact === "" ? null : { act: "redact-fact" }),
-  FactConfirmed: act("confirm-fact"),
-  FactReverted: act("revert-fact"),
   FactsRebuilt: ({ facts }) => ({ act: "rebuild-facts", messages: facts.length }),
   RebuildEnded: ({ as }) => ({ act: as === "taken" ? "take-facts" : "drop-facts" }),
   AuditNoted: ({ _tag, previous: _previous, session: _session, owner: _owner, owners: _owners, ...told }) =>
@@ -89,25 +92,16 @@ const toldBy: (event: AnyEvent) => Told | null = Match.typeTags<AnyEvent, Told |
   SpendCharged: untold,
   SpendCapReached: untold,
   UnknownEvent: untold,
+  ...Record.map(acts, (act) => () => ({ act })),
 })
 
 /** What the type of a record tells, whose data was erased. */
 const toldByType: Readonly<Record<string, string>> = {
+  ...acts,
   MessageAppended: "append",
   SummaryCommitted: "summary",
-  SummaryInvalidated: "revert",
-  ToolOutputsPruned: "prune",
-  MessageRedacted: "redact",
   BranchSwitched: "edit",
-  MessageSetAside: "set-aside",
-  SessionCleared: "clear",
-  SessionDescribed: "describe",
-  FactRemoved: "forget",
-  FactEnded: "end-fact",
-  FactRetracted: "retract-fact",
   FactRedacted: "redact-fact",
-  FactConfirmed: "confirm-fact",
-  FactReverted: "revert-fact",
 }
 
 const entryOf = (session: string, record: LogRecord, isOpen: boolean): AuditEntry | null => {

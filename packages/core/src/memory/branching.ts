@@ -13,6 +13,7 @@ import { questionIndex } from "../session/question.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { Answered, Committed, SessionError, Sessions } from "../shell/Sessions.js"
 import {
+  type AppendArguments,
   appendedBy,
   batchOf,
   checkAppend,
@@ -66,11 +67,8 @@ export interface Undone {
   readonly version: number
 }
 
-interface EditRequest {
+interface EditRequest extends Pick<AppendArguments, "idempotencyKey" | "ifVersion" | "prefix"> {
   readonly strategy: Strategy
-  readonly ifVersion?: number | undefined
-  readonly idempotencyKey?: string | undefined
-  readonly prefix?: Prefix | undefined
 }
 
 type EditError = SessionError | InvalidInput | UnknownMessage | IdempotencyKeyReused | VersionMismatch

@@ -53,7 +53,6 @@ const milliseconds = MetricBoundaries.exponential({ start: 1, factor: 2, count: 
 
 export const messagesAppended = counter("memfold_messages_appended", "Messages appended to a log")
 
-/** Appends whose idempotency key had been used before. They wrote nothing. */
 export const duplicateAppends = counter(
   "memfold_appends_duplicate",
   "Appends with an idempotency key that had been used before",
@@ -68,13 +67,11 @@ export const compactions = counter("memfold_compactions", "Compactions by how th
 /** How long a compaction took from its start to its commit or failure, in milliseconds. */
 export const compactionDuration = histogram("memfold_compaction_ms", milliseconds)
 
-/** Calls of summarizers, including failed ones. */
 export const summarizerCalls = counter("memfold_summarizer_calls", "Calls of summarizers")
 
 /** Failed calls of summarizers, by `reason`. */
 export const summarizerFailures = counter("memfold_summarizer_failures", "Failed calls of summarizers")
 
-/** Calls of the embedder, including failed ones. */
 export const embedderCalls = counter("memfold_embedder_calls", "Calls of the embedder")
 
 /** Failed calls of the embedder, by `reason`. */
@@ -108,7 +105,6 @@ export const backgroundFailures = counter(
 
 export const dispatches = counter("memfold_dispatches", "Looks at sessions that a queue has taken")
 
-/** Looks at sessions that a queue did not take; each is tried again. */
 export const dispatchFailures = counter(
   "memfold_dispatch_failures",
   "Looks at sessions that a queue did not take",
