@@ -38,11 +38,12 @@ const checkOf = (ast: SchemaAST.AST): Check => {
 const compile = (ast: SchemaAST.AST): Check => {
   switch (ast._tag) {
     case "UnknownKeyword":
-      return isPresent
+      // JSON has no `undefined`. It is also what the holes of a sparse array look like.
+      return (value) => value !== undefined
     case "StringKeyword":
-      return isText
+      return (value) => typeof value === "string"
     case "BooleanKeyword":
-      return isBoolean
+      return (value) => typeof value === "boolean"
     case "NumberKeyword":
     case "Refinement":
       return numberOf(ast)
@@ -62,10 +63,6 @@ const compile = (ast: SchemaAST.AST): Check => {
 const unsupported = (ast: SchemaAST.AST): Error =>
   new Error(`There is no quick check of ${String(ast)} (${ast._tag}): add its kind to exactCheck`)
 
-/** JSON has no `undefined`. It is also what the holes of a sparse array look like. */
-const isPresent: Check = (value) => value !== undefined
-const isText: Check = (value) => typeof value === "string"
-const isBoolean: Check = (value) => typeof value === "boolean"
 /** JSON has finite numbers only. */
 const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value)
 const isInteger: Check = (value) => Number.isSafeInteger(value)

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { releaseRunning } from "../engine/compaction.js"
-import type { Event, SummaryInvalidated } from "../event/Event.js"
+import type { Event } from "../event/Event.js"
 import type { SessionState } from "../session/SessionState.js"
 import type { SessionError, Sessions } from "../shell/Sessions.js"
 import type { Commit, History } from "../projection/summaries.js"
@@ -14,9 +14,6 @@ export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("Unknow
     return `Session "${this.session}" has no summary "${this.summary}" to go back to; list them with summaries`
   }
 }
-
-const invalidations = (commits: ReadonlyArray<Commit>, reason: string): ReadonlyArray<SummaryInvalidated> =>
-  commits.map(({ version, summary }) => ({ _tag: "SummaryInvalidated", version, summary, reason }))
 
 /** The commits after a summary, or all of them for `null`; `null` if there is no such summary. */
 const after = (commits: ReadonlyArray<Commit>, summary: string | null): ReadonlyArray<Commit> | null => {
@@ -60,7 +57,7 @@ export const takenBack = (
   { reason, pauseFor }: RevertOptions,
 ): ReadonlyArray<Event> => [
   ...releaseRunning({ running }),
-  ...invalidations(gone, reason),
+  ...gone.map(({ version, summary }) => ({ _tag: "SummaryInvalidated" as const, version, summary, reason })),
   ...(pauseFor === 0 && pausedUntil <= total
     ? []
     : [{ _tag: "CompactionPaused" as const, until: pauseFor === 0 ? 0 : total + pauseFor }]),

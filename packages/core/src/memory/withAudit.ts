@@ -5,7 +5,7 @@ import type { AuditNoted } from "../event/Event.js"
 import { note } from "../audit/Trail.js"
 import type { AuditOptions } from "./MemoryOptions.js"
 import type { KnownMemory, Service } from "./MemoryService.js"
-import { type OperationName, operations } from "./operations/table.js"
+import { callOperation, eachOperation, type OperationName, operations } from "./operations/table.js"
 import { allOfOwned, ownerOf } from "./ownedSessions.js"
 
 /** What an operation is to the audit; `null` if its events say enough. */
@@ -16,8 +16,6 @@ const actOf = (name: OperationName, reads: boolean): AuditNoted["act"] | null =>
   if (name === "fork") return "fork"
   return reads && operations[name].reads === true ? "read" : null
 }
-
-type Made = (...given: ReadonlyArray<unknown>) => unknown
 
 /**
  * Whose trails have an operation. What is deleted is in no list of its owner any more, so the trail of the owner names it; and each
@@ -34,38 +32,36 @@ const subjectsOf = (log: EventLog, name: string, id: string, kind: "session" | "
   })
 
 /** The operations, each of which is noted before it answers: what cannot be noted is not shown. */
-const noting = <Operations extends object>(log: EventLog, reads: boolean, memory: Operations): Operations =>
-  Object.fromEntries(
-    Object.entries(memory).map(([name, made]) => {
-      const operation = name in operations ? operations[name as OperationName] : undefined
-      const act = operation === undefined ? null : actOf(name as OperationName, reads)
-      if (operation === undefined || act === null) return [name, made]
-      const noted = (given: ReadonlyArray<unknown>): Effect.Effect<void, LogError> =>
-        Effect.forEach(
-          operation.ids,
-          (kind, at) => {
-            const id = given[at]
-            if (typeof id !== "string" || id === "") return Effect.void
-            return Effect.flatMap(
-              subjectsOf(log, name, id, kind),
-              Effect.forEach((subject) => note(log, { act, ...subject, operation: name }), { discard: true }),
-            )
-          },
-          { discard: true },
-        )
-      const run = made as Made
-      return [
-        name,
-        (...given: ReadonlyArray<unknown>) =>
-          operation.streams === true
-            ? Stream.unwrap(Effect.map(noted(given), () => run(...given) as Stream.Stream<unknown>))
-            : Effect.zipRight(
-                noted(given),
-                Effect.suspend(() => run(...given) as Effect.Effect<unknown>),
-              ),
-      ]
-    }),
-  ) as Operations
+const noting = <Operations extends object>(
+  log: EventLog,
+  reads: boolean,
+  memory: Operations,
+): Operations => ({
+  ...memory,
+  ...eachOperation<Partial<Operations>>((name, { ids, streams = false }) => {
+    const act = actOf(name, reads)
+    if (act === null || !(name in memory)) return undefined
+    const noted = (given: ReadonlyArray<unknown>): Effect.Effect<void, LogError> =>
+      Effect.forEach(
+        ids,
+        (kind, at) => {
+          const id = given[at]
+          if (typeof id !== "string" || id === "") return Effect.void
+          return Effect.flatMap(
+            subjectsOf(log, name, id, kind),
+            Effect.forEach((subject) => note(log, { act, ...subject, operation: name }), { discard: true }),
+          )
+        },
+        { discard: true },
+      )
+    return (...given) => {
+      const run = Effect.map(noted(given), () => callOperation(memory, name, given))
+      return streams
+        ? Stream.unwrap(run as Effect.Effect<Stream.Stream<unknown>>)
+        : Effect.flatten(run as Effect.Effect<Effect.Effect<unknown>>)
+    }
+  }),
+})
 
 /** A memory with the audit that its options ask for. */
 export const withAudit = (

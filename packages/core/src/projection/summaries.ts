@@ -180,16 +180,6 @@ interface Collected {
   readonly last: Pick<SummaryRecord, "segments"> | null
 }
 
-const startAt = ({ summary }: SessionState): Collected => ({ records: new Map(), last: summary })
-
-const collect = (collected: Collected, step: EventStep): Collected => {
-  const changed = changesOf(step, collected.last)
-  if (changed.length === 0) return collected
-  const records = new Map(collected.records)
-  for (const one of changed) records.set(one.version, one)
-  return { records, last: changed.at(-1) ?? null }
-}
-
 /** All records that were collected, oldest first. */
 export const recordsOf = ({ records }: Collected): ReadonlyArray<SummaryRecord> => [...records.values()]
 
@@ -241,8 +231,14 @@ export const summaryProblems = (
  */
 export const summaries: Projection<Collected> = {
   kind: "summary",
-  start: startAt,
-  step: collect,
+  start: ({ summary }) => ({ records: new Map(), last: summary }),
+  step: (collected, step) => {
+    const changed = changesOf(step, collected.last)
+    if (changed.length === 0) return collected
+    const records = new Map(collected.records)
+    for (const one of changed) records.set(one.version, one)
+    return { records, last: changed.at(-1) ?? null }
+  },
   rows: (collected) => {
     const byId = new Map<string, SummaryRecord>()
     for (const record of recordsOf(collected)) {

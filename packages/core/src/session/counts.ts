@@ -1,21 +1,12 @@
 /** What is counted message by message. */
-import type { Message } from "@memfold/message/Message"
 import * as Structure from "@memfold/message/Structure"
 import type { CoveredCounts, Entry, MessageCounts } from "./SessionState.js"
 
-/** A message, when it was appended, and its tokens then. */
-interface Counted {
-  readonly index: number
-  readonly message: Message
-  readonly time: number
-  readonly tokens: number
-}
-
-/** The counts after one more message; `structure` is the structure with it. */
+/** The counts after one more message, with its tokens as it was appended; `structure` is the structure with it. */
 export const countMessage = (
   counts: MessageCounts,
   structure: Structure.Structure,
-  { index, message, time: appendedAt, tokens }: Counted,
+  { index, message, time: appendedAt, tokens }: Pick<Entry, "index" | "message" | "time" | "tokens">,
 ): MessageCounts => {
   const time = message.time ?? appendedAt
   const isAnswer = message.role === "assistant"

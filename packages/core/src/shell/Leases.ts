@@ -17,8 +17,6 @@ const lengthOf = ({ leaseFrom, leaseUntil }: Running): number =>
 /**
  * Whether a lease ends so late that only a wrong clock can have set it. Processes that see it wait for its length, and
  * not until its end.
- *
- * @param now the current time, in milliseconds since the epoch
  */
 export const isFromWrongClock = ({ leaseUntil }: Running, now: number): boolean =>
   leaseUntil > now + longestLease
@@ -37,8 +35,6 @@ export class Leases {
   /**
    * Until when the lock of a session is respected, in milliseconds since the epoch; negative infinity if no compaction
    * runs. A lease that was renewed counts from when this process first saw the renewal.
-   *
-   * @param now the current time, in milliseconds since the epoch
    */
   until({ session, running }: SessionState, now: number): number {
     if (running === null) {

@@ -62,10 +62,7 @@ export class Runs<Request> {
   private atWork = 0
   private isClosed = false
 
-  /**
-   * @param atOnce the most sessions that are at work at the same time
-   * @param fibers where the work runs
-   */
+  /** @param atOnce the most sessions that are at work at the same time */
   constructor(
     private readonly work: Work<Request>,
     private readonly atOnce: number,

@@ -1,14 +1,9 @@
 /** The timers of sessions: one for each, the earliest first. */
 import { Option, Order, SortedMap } from "effect"
 
-interface Timer<A> {
-  readonly time: number
-  value: A
-}
-
 /** A queue of timers. Setting one and taking a due one cost the logarithm of their number. */
 export class TimerQueue<A> {
-  private readonly timers = new Map<string, Timer<A>>()
+  private readonly timers = new Map<string, { readonly time: number; value: A }>()
   /** The sessions with a timer at each time. One whose timer has another time by now, or is gone, is passed over. */
   private times = SortedMap.empty<number, Set<string>>(Order.number)
 

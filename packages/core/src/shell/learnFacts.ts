@@ -30,16 +30,12 @@ const FactsOfLayer = Schema.Struct({
 /** How long the layers may take. Compactions wait for them, since they may cover the same turns. */
 const timeout = "2 minutes"
 
-interface Range {
-  readonly from: number
-  readonly to: number
-}
-
-const untouched = (before: SessionState, now: SessionState, { from, to }: Range): boolean => {
-  for (let index = from; index < to; index++)
-    if (before.uncovered.at(index) !== now.uncovered.at(index)) return false
-  return true
-}
+/** Whether the messages of a range are in a later state as they were. */
+const untouched = (
+  before: SessionState,
+  now: SessionState,
+  { from, to }: Pick<CompletedTurns, "from" | "to">,
+): boolean => before.uncovered.slice(from, to).every((entry) => entry === now.uncovered.at(entry.index))
 
 const redactedBetween = (
   sessions: Sessions,

@@ -1,16 +1,15 @@
 /** Keeps the newest results of a function of texts: what is asked for is often what was asked for a moment ago. */
 
-/** The summaries of dozens of sessions have so many pieces. */
-const usual = 4_096
+/** How many results are kept at most: the summaries of dozens of sessions have so many pieces. */
+const most = 4_096
 
 /**
  * The function with its newest results kept. A text is forgotten after as many others at the latest. A text that is cut from a longer
  * one keeps all of that one in memory.
  *
  * @param read - a pure function
- * @param most - how many results are kept at most
  */
-export const remembered = <A>(read: (text: string) => A, most = usual): ((text: string) => A) => {
+export const remembered = <A>(read: (text: string) => A): ((text: string) => A) => {
   let [newest, before] = [new Map<string, A>(), new Map<string, A>()]
   return (text) => {
     const known = newest.get(text)

@@ -34,10 +34,6 @@ export const known = (names: string, inside: Readonly<Record<string, KnownInside
 
 const oneOf = (types: Readonly<Record<string, KnownFields>>): KnownTypes => ({ types })
 
-/** The same fields in objects of several types. */
-const each = (names: string, one: KnownFields): Readonly<Record<string, KnownFields>> =>
-  Object.fromEntries(names.split(" ").map((name) => [name, one]))
-
 const breakpoint = { prompt_cache_breakpoint: known("mode ttl") }
 
 const chatText = known("type text", breakpoint)
@@ -209,7 +205,8 @@ const mark = { cache_control: oneOf({ ephemeral: known("type ttl") }) }
 const calledBy = {
   caller: oneOf({
     direct: known("type"),
-    ...each("code_execution_20250825 code_execution_20260120", known("type tool_id")),
+    code_execution_20250825: known("type tool_id"),
+    code_execution_20260120: known("type tool_id"),
   }),
 }
 
