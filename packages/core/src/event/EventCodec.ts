@@ -137,9 +137,7 @@ const upcasters: Upcasters = {
   MessageAppended: { 1: (data) => data },
 }
 
-// The schema is compiled when it is first needed: most processes need it for nothing, and all of them import this.
-const encodeEvent = (event: Event) => Schema.encodeSync(Event)(event)
-const decodeEvent = (data: unknown) => Schema.decodeUnknownEither(Event)(data)
+// The schema itself is compiled when it is first needed: most processes need it for nothing, and all of them import this.
 const isExactEvent = exactCheck(Event)
 const isActor = exactCheck(Actor)
 
@@ -148,7 +146,7 @@ const dataOf = (event: Event): object => {
     const data = toData(event)
     if (data !== null) return data
   }
-  const { _tag, ...data } = isExactEvent(event) ? event : encodeEvent(event)
+  const { _tag, ...data } = isExactEvent(event) ? event : Schema.encodeSync(Event)(event)
   return data
 }
 
@@ -314,7 +312,8 @@ export const decodeWith =
     if (message !== null) return recorded(message)
     const event = { _tag: record.type, ...stored }
     if (event._tag === record.type && isExactEvent(event)) return recorded(event)
-    return Either.match(decodeEvent({ ...(isMessage ? toSchema(stored) : stored), _tag: record.type }), {
+    const given = { ...(isMessage ? toSchema(stored) : stored), _tag: record.type }
+    return Either.match(Schema.decodeUnknownEither(Event)(given), {
       onLeft: (error) => damaged(`${record.type} does not fit its schema at ${where(error)}`),
       onRight: recorded,
     })

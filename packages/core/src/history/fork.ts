@@ -1,6 +1,6 @@
 import { Clock, Effect, Either, Option, Schema, Stream } from "effect"
 import { releaseRunning } from "../engine/compaction.js"
-import { breather, breathing } from "@memfold/log/breathe"
+import { breathing, inSteps, mapped } from "@memfold/log/breathe"
 import {
   DamagedEvent,
   decode,
@@ -58,17 +58,11 @@ const copiesOf = (
   session: string,
   batchId: string,
 ): Effect.Effect<ReadonlyArray<NewRecord>> =>
-  Effect.gen(function* () {
-    const breathe = breather()
-    const idOf = (summary: string): string => derivedId(summary, session)
-    const copies: Array<NewRecord> = []
-    for (const record of records) {
-      const breath = breathe()
-      if (breath !== null) yield* breath
-      copies.push(movedTo(record, { session, version: copies.length + 1, batchId }, idOf))
-    }
-    return copies
-  })
+  inSteps(() =>
+    mapped(records, (record, at) =>
+      movedTo(record, { session, version: at + 1, batchId }, (summary) => derivedId(summary, session)),
+    ),
+  )
 
 /** The owners that a session has had, besides the one that it has. */
 const earlierOwners = (records: ReadonlyArray<LogRecord>, { owner }: Description): ReadonlySet<string> =>
@@ -80,12 +74,9 @@ const decoded = (
   records: ReadonlyArray<NewRecord>,
   batchId: string,
 ): Stream.Stream<RecordedEvent, DamagedEvent> =>
-  Stream.suspend(() => {
-    let version = 0
-    return Stream.mapEffect(breathing(Stream.fromIterable(records)), (record) =>
-      decode({ ...record, session, batchId, version: ++version }),
-    )
-  })
+  Stream.mapEffect(Stream.zipWithIndex(breathing(Stream.fromIterable(records))), ([record, at]) =>
+    decode({ ...record, session, batchId, version: at + 1 }),
+  )
 
 /** All records of a session. Stores read pages at once, and a long log has many of them: other work runs in between. */
 const readAll = (log: EventLog, session: string): Effect.Effect<ReadonlyArray<LogRecord>, LogError> =>

@@ -1,5 +1,5 @@
 /** Edit, regenerate, branches, undo: the conversation goes on from an earlier place, and the log keeps what was said. */
-import { Effect, Either, Option, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { Guarded, GuardRefused } from "../guard/Guard.js"
 import { edited, type Switch, switchBack, switchTo } from "../engine/goBack.js"
 import { shows } from "../session/switchBranch.js"
@@ -156,9 +156,9 @@ const writtenBefore = (
   { idempotencyKey, ifVersion }: Pick<EditRequest, "idempotencyKey" | "ifVersion">,
 ): Effect.Effect<Edited | null, SessionError | IdempotencyKeyReused> =>
   Effect.gen(function* () {
-    const batch =
-      idempotencyKey === undefined ? null : yield* batchOf(sessions, session, idempotencyKey, ifVersion)
-    if (batch === null || idempotencyKey === undefined) return null
+    if (idempotencyKey === undefined) return null
+    const batch = yield* batchOf(sessions, session, idempotencyKey, ifVersion)
+    if (batch === null) return null
     const appended = yield* appendedBy(sessions, session, idempotencyKey, batch)
     if (appended === null) return null
     if (!isStored(messages, appended)) return yield* new IdempotencyKeyReused({ session })
@@ -214,18 +214,16 @@ const goOnFrom = (
         const before = yield* first
         return before === null ? yield* mismatch : { answer: before, state }
       }
-      const found = yield* place(state).pipe(
+      const goBack = yield* place(state).pipe(
         Effect.flatMap((index) => findSwitch(sessions, state, index, added.length === 0)),
-        Effect.either,
+        Effect.catchTag("UnknownMessage", (unknown) => Effect.succeed(unknown)),
       )
-      if (Either.isLeft(found) || (found.right === null && added.length === 0)) {
-        if (Either.isLeft(found) && found.left._tag !== "UnknownMessage") return yield* found.left
+      if (goBack instanceof UnknownMessage || (goBack === null && added.length === 0)) {
         const before = yield* first
         if (before !== null) return { answer: before, state }
-        if (Either.isLeft(found)) return yield* found.left
+        if (goBack !== null) return yield* goBack
         return { answer: describe(state, state, 0, false), state }
       }
-      const goBack = found.right
       const done: Committed<boolean> = yield* sessions.transact(
         session,
         (now, time) => {

@@ -1,5 +1,5 @@
 /** Checks of arguments. They run before anything is read or written. An exit is an effect, and known at once as well. */
-import { Duration, Effect, Either, Exit, identity, Option, ParseResult, Schema } from "effect"
+import { Duration, Effect, Either, Exit, Option, ParseResult, Schema } from "effect"
 import { eventsBetween, inSteps, type Steps } from "@memfold/log/breathe"
 import { type ConsumeOptions, isName, type ReadOptions } from "@memfold/log/EventLog"
 import { exactCheck } from "../event/exactCheck.js"
@@ -25,8 +25,6 @@ type Checked = Exit.Exit<void, InvalidInput>
 export const refuse = (session: string, detail: string): Exit.Exit<never, InvalidInput> =>
   Exit.fail(new InvalidInput({ session, detail }))
 
-// The schema is compiled when it is first needed: messages of usual forms need none.
-const parseMessage = (given: unknown) => Schema.decodeUnknownEither(Message)(given)
 const isExact = exactCheck(Message)
 
 /**
@@ -43,12 +41,7 @@ export const copyMessages = (
     const texts = copyOfTexts(list)
     if (texts !== null) return Exit.succeed(Effect.succeed(texts))
     const copy = JSON.parse(JSON.stringify(list)) as ReadonlyArray<unknown>
-    return Exit.succeed(
-      Effect.flatMap(
-        inSteps(() => parsed(session, copy)),
-        identity,
-      ),
-    )
+    return Exit.succeed(Effect.flatten(inSteps(() => parsed(session, copy))))
   } catch {
     return refuse(session, "a message has a value that JSON cannot hold; nothing was appended")
   }
@@ -132,7 +125,7 @@ const parsedMessage = (given: unknown): Either.Either<Message, ReadonlyArray<Pro
   if (isExact(given)) return Either.right(given)
   try {
     return Either.mapLeft(
-      parseMessage(given),
+      Schema.decodeUnknownEither(Message)(given),
       (error) => ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path ?? [],
     )
   } catch {

@@ -41,25 +41,17 @@ export class NextChecks {
   /** Sets the timer after a run that left nothing due when it began: something may have come due since then. */
   afterIdleRun(session: string, strategy: Strategy, began: number): Effect.Effect<void> {
     const { sessions, circumstances, leases, spend } = this.parts
-    return Effect.suspend(() => {
+    return Effect.gen(this, function* () {
       this.failures.delete(session)
-      return sessions.load(session)
+      const state = yield* sessions.load(session)
+      const now = yield* Clock.currentTimeMillis
+      const lockedUntil = leases.until(state, now)
+      const time = nextCheck(strategy, state, { ...circumstances, now: began, lockedUntil })
+      const waitsUntil = spend.waitsUntil(session)
+      // The work that a cap holds up is due, and waits for the next day.
+      if (waitsUntil > now) yield* this.checkAt(session, { strategy }, waitsUntil)
+      else if (time !== null) yield* this.checkAt(session, { strategy }, Math.max(time, now + shortestPause))
     }).pipe(
-      Effect.flatMap((state) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const time = nextCheck(strategy, state, {
-            ...circumstances,
-            now: began,
-            lockedUntil: leases.until(state, now),
-          })
-          const waitsUntil = spend.waitsUntil(session)
-          // The work that a cap holds up is due, and waits for the next day.
-          if (waitsUntil > now) return this.checkAt(session, { strategy }, waitsUntil)
-          return time === null
-            ? Effect.void
-            : this.checkAt(session, { strategy }, Math.max(time, now + shortestPause))
-        }),
-      ),
       Effect.catchAll(() => this.afterFailure(session, strategy)),
       logFailures(session),
     )

@@ -86,14 +86,10 @@ export const makeOutbox = (dispatcher: Dispatcher): Effect.Effect<Outbox, never,
       Effect.gen(function* () {
         yield* sleepUntil((yield* Clock.currentTimeMillis) + pause)
         const taken = yield* handOverKept
-        // A queue that takes some is slow, and not gone.
-        if (taken === "some") return yield* retry(shortestPause)
         if (taken === "none") return yield* retry(Math.min(pause * 2, longestPause))
-        return yield* Effect.suspend(() => {
-          if (kept.size > 0) return retry(shortestPause)
-          isRetrying = false
-          return Effect.void
-        })
+        // A queue that takes some is slow, and not gone.
+        if (taken === "some" || kept.size > 0) return yield* retry(shortestPause)
+        isRetrying = false
       })
 
     // Fibers of the scope have ended when this runs: they were added later.

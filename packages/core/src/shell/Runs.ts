@@ -71,10 +71,9 @@ export class Runs<Request> {
 
   /** Puts a session into the queue, and returns at once. If its work runs already, it runs once more, with the newest request. */
   checkNow(session: string, request: Request): Effect.Effect<void> {
-    return this.withRun(session, request, {
-      isNew: (run) => this.enqueue(run),
-      isKnown: (run) => (run.timer === null ? Effect.void : this.enqueue(run)),
-    })
+    return this.withRun(session, request, (run, isNew) =>
+      isNew || run.timer !== null ? this.enqueue(run) : Effect.void,
+    )
   }
 
   /**
@@ -84,10 +83,7 @@ export class Runs<Request> {
   checkSoon(session: string, request: Request): Effect.Effect<void> {
     return Effect.clockWith((clock) =>
       isLive(clock)
-        ? this.withRun(session, request, {
-            isNew: (run) => this.enqueueSoon(run),
-            isKnown: () => Effect.void,
-          })
+        ? this.withRun(session, request, (run, isNew) => (isNew ? this.enqueueSoon(run) : Effect.void))
         : this.checkNow(session, request),
     )
   }
@@ -119,20 +115,20 @@ export class Runs<Request> {
   private withRun(
     session: string,
     request: Request,
-    goOn: Readonly<Record<"isNew" | "isKnown", (run: Run<Request>) => Effect.Effect<void>>>,
+    goOn: (run: Run<Request>, isNew: boolean) => Effect.Effect<void>,
   ): Effect.Effect<void> {
     return Effect.suspend(() => {
       const current = this.runs.get(session)
       if (current !== undefined) {
         current.again = true
         current.request = request
-        return goOn.isKnown(current)
+        return goOn(current, false)
       }
       if (this.isClosed) return Effect.void
       return Effect.flatMap(Effect.option(Effect.currentParentSpan), (parent) => {
         const run = newRun(session, request, Option.getOrUndefined(parent))
         this.runs.set(session, run)
-        return goOn.isNew(run)
+        return goOn(run, true)
       })
     }).pipe(Effect.uninterruptible)
   }

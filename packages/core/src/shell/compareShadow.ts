@@ -9,20 +9,18 @@ import * as metrics from "../observe/metrics.js"
  * difference. It changes nothing in the session. A shadow strategy that throws is counted and otherwise ignored.
  */
 export const compareShadow = (shadow: Strategy, acting: Due, options: DecideOptions): Effect.Effect<void> =>
-  Effect.suspend(() => {
+  Effect.gen(function* () {
     const { state } = acting
     const decision = decide(shadow, state, options)
     const agrees = (decision._tag === "Due") === (acting._tag === "Compact")
-    const counted = metrics.count(metrics.shadowDecisions, { strategy: shadow.name, agrees: String(agrees) })
-    if (agrees) return counted
+    yield* metrics.count(metrics.shadowDecisions, { strategy: shadow.name, agrees: String(agrees) })
+    if (agrees) return
     const range =
       decision._tag === "Due"
         ? `messages ${decision.plan.from} to ${decision.plan.to - 1} (${decision.plan.reason})`
         : "nothing"
-    return Effect.zipRight(
-      counted,
-      Effect.logDebug(`the shadow strategy would compact ${range}`).pipe(
-        Effect.annotateLogs({ session: state.session, shadow: shadow.name }),
-      ),
-    )
+    yield* Effect.annotateLogs(Effect.logDebug(`the shadow strategy would compact ${range}`), {
+      session: state.session,
+      shadow: shadow.name,
+    })
   }).pipe(Effect.catchAllDefect(() => metrics.count(metrics.backgroundFailures, { kind: "shadow" })))

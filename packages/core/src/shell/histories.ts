@@ -10,19 +10,12 @@ import { historyOf } from "./replay.js"
 import { retryTransient } from "./retry.js"
 import type { SessionCache } from "./SessionCache.js"
 
-interface Histories {
-  /** All summaries that a session ever had, and its commits. It reads the whole log. */
-  readonly of: (session: string) => Effect.Effect<History, SessionError>
-  /** The summaries in the history of a state. It reads the log once for a state. */
-  readonly summariesAt: (state: SessionState) => Effect.Effect<History["summaries"], SessionError>
-}
-
 export const makeHistories = (
   log: EventLog,
   events: (session: string, options: ReadOptions) => Stream.Stream<RecordedEvent, SessionError>,
   cache: SessionCache,
-): Histories => {
-  const of: Histories["of"] = (session) =>
+) => {
+  const of = (session: string): Effect.Effect<History, SessionError> =>
     Effect.gen(function* () {
       const found = yield* retryTransient(
         historyOf(session, (toVersion) => events(session, toVersion === undefined ? {} : { toVersion })),
@@ -42,7 +35,7 @@ export const makeHistories = (
   /** The summaries of the states that they were read for; they are forgotten with their state. */
   const known = new WeakMap<SessionState, History["summaries"]>()
 
-  const summariesAt: Histories["summariesAt"] = (state) =>
+  const summariesAt = (state: SessionState): Effect.Effect<History["summaries"], SessionError> =>
     Effect.suspend(() => {
       const found = known.get(state)
       if (found !== undefined) return Effect.succeed(found)

@@ -2,16 +2,7 @@
 import { type Duration, Effect, Queue, type Scope, Stream } from "effect"
 import type { Service as EventLog } from "@memfold/log/EventLog"
 
-export interface Listeners {
-  readonly tell: (session: string) => void
-  /** Emits when a session may have changed; once for several changes that come together. It ends with the scope. */
-  readonly changes: (
-    session: string,
-    pollInterval: Duration.DurationInput,
-  ) => Effect.Effect<Stream.Stream<void>, never, Scope.Scope>
-}
-
-export const makeListeners = (log: Pick<EventLog, "changes">): Listeners => {
+export const makeListeners = (log: Pick<EventLog, "changes">) => {
   const queues = new Map<string, Set<Queue.Queue<void>>>()
 
   const listen = (session: string) =>
@@ -30,10 +21,14 @@ export const makeListeners = (log: Pick<EventLog, "changes">): Listeners => {
     )
 
   return {
-    tell: (session) => {
+    tell: (session: string): void => {
       for (const queue of queues.get(session) ?? []) Queue.unsafeOffer(queue, undefined)
     },
-    changes: (session, pollInterval) =>
+    /** Emits when a session may have changed; once for several changes that come together. It ends with the scope. */
+    changes: (
+      session: string,
+      pollInterval: Duration.DurationInput,
+    ): Effect.Effect<Stream.Stream<void>, never, Scope.Scope> =>
       Effect.map(listen(session), (queue) => {
         const ticks = Stream.tick(pollInterval)
         // If the store stops reporting changes, subscribers poll, as they do with other stores.

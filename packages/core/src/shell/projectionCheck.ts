@@ -95,16 +95,11 @@ export const checkActiveRow = (
   state: SessionState,
   active: ReadonlyArray<ProjectionRow> | null = null,
 ): Effect.Effect<void> =>
-  state.version === 0
-    ? Effect.void
-    : Effect.either(
-        active === null
-          ? log.projections.get(state.session, summaries.kind, { mark: "active" })
-          : Effect.succeed(active),
-      ).pipe(
-        Effect.flatMap((found) =>
-          Either.isRight(found) && summaryProblems(found.right, activeRow(state)).length === 0
-            ? Effect.void
-            : mendSummaries(log, state.session),
-        ),
-      )
+  Effect.gen(function* () {
+    const { session, version } = state
+    if (version === 0) return
+    const read = log.projections.get(session, summaries.kind, { mark: "active" })
+    const found = active ?? (yield* Effect.orElseSucceed(read, () => null))
+    if (found === null || summaryProblems(found, activeRow(state)).length > 0)
+      yield* mendSummaries(log, session)
+  })

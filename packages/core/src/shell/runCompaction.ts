@@ -127,20 +127,17 @@ const approved = (
   { beforeCompaction }: Hooks,
   session: string,
   request: CompactionRequest & { readonly due: DueCompaction },
-): Effect.Effect<CompactionRequest | "vetoed"> => {
-  if (beforeCompaction === undefined) return Effect.succeed(request)
-  const { state, plan } = request.due
-  const answered = runHook(session, () => beforeCompaction({ session, state, plan }))
-  return Effect.map(
-    Effect.flatMap(answered, (answer) => decisionOf(session, answer)),
-    (decision) => {
-      if (decision === undefined) return request
-      if ("veto" in decision) return "vetoed"
-      const instructions = [request.instructions, decision.instructions].filter((one) => one !== undefined)
-      return { ...request, instructions: instructions.join("\n\n") }
-    },
-  )
-}
+): Effect.Effect<CompactionRequest | "vetoed"> =>
+  Effect.gen(function* () {
+    if (beforeCompaction === undefined) return request
+    const { state, plan } = request.due
+    const answer = yield* runHook(session, () => beforeCompaction({ session, state, plan }))
+    const decision = yield* decisionOf(session, answer)
+    if (decision === undefined) return request
+    if ("veto" in decision) return "vetoed"
+    const instructions = [request.instructions, decision.instructions].filter((one) => one !== undefined)
+    return { ...request, instructions: instructions.join("\n\n") }
+  })
 
 const measure = (outcome: Exclude<CompactionOutcome, IdleOutcome>, millis: number): Effect.Effect<void> => {
   const { reason, strategy } = outcome.started
