@@ -114,17 +114,11 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     { session, unreadable, setAside }: SessionState,
   ): Effect.Effect<void> => {
     const untold = unreadable.filter(({ version }) => !told.has(version) && !setAside.includes(version))
-    if (untold.length === 0) return Effect.void
+    for (const { version } of untold) told.add(version)
+    const line = "a message cannot be read, and the session goes on without it; `memfold verify` says more"
     return Effect.forEach(
       untold,
-      ({ index, version }) =>
-        Effect.map(
-          logError(
-            "a message cannot be read, and the session goes on without it; `memfold verify` says more",
-            { session, message: index, version },
-          ),
-          () => void told.add(version),
-        ),
+      ({ index, version }) => logError(line, { session, message: index, version }),
       { discard: true },
     )
   }
@@ -154,20 +148,14 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     }).pipe(opening)
 
   const refresh = (session: string): Effect.Effect<Refreshed, SessionError> =>
-    Effect.suspend(() => {
+    Effect.gen(function* () {
       const cached = cachedOf(session)
       const { newest } = cached
-      if (newest === null) return openAnew(session, cached)
-      return Effect.flatMap(
-        retryTransient(log.head(session)),
-        (head): Effect.Effect<Refreshed, SessionError> => {
-          if (head?.version === newest.state.version && head.batchId === newest.batchId)
-            return Effect.succeed(newest)
-          return Effect.flatMap(readOn(log, newest), (read) =>
-            read === null ? openAnew(session, cached) : remember(cached, newest, read),
-          )
-        },
-      )
+      if (newest === null) return yield* openAnew(session, cached)
+      const head = yield* retryTransient(log.head(session))
+      if (head?.version === newest.state.version && head.batchId === newest.batchId) return newest
+      const read = yield* readOn(log, newest)
+      return yield* read === null ? openAnew(session, cached) : remember(cached, newest, read)
     })
 
   const saveSnapshot = (
@@ -175,17 +163,17 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     { state, batchId }: StateInLog & { readonly batchId: string },
     isFar: boolean,
   ) =>
-    Effect.suspend(() => {
+    Effect.gen(function* () {
       const { session, version } = state
       const row = take({ state, batchId })
-      if (row === null) return Effect.void
-      return log.projections.put(session, { version, batchId }, [
-        { kind: snapshot.kind, replace: true, rows: [row] },
-        // Near another one, it would take its place.
-        ...(isFar ? [{ kind: earlierSnapshots.kind, rows: [earlierRow(row, version)] }] : []),
-      ])
+      if (row !== null)
+        yield* log.projections.put(session, { version, batchId }, [
+          { kind: snapshot.kind, replace: true, rows: [row] },
+          // Near another one, it would take its place.
+          ...(isFar ? [{ kind: earlierSnapshots.kind, rows: [earlierRow(row, version)] }] : []),
+        ])
+      cached.snapshotVersion = version
     }).pipe(
-      Effect.map(() => void (cached.snapshotVersion = state.version)),
       // Another writer was first: the next commit saves one.
       Effect.catchTag("VersionConflict", () => Effect.void),
       Effect.catchAll(({ reason }) => warn("a snapshot was not saved", { session: state.session, reason })),

@@ -22,16 +22,15 @@ export const makeTimers = <Value>(
     let isClosed = false
 
     /** Sleeps until the earliest timer is due, does the work of all due timers, and repeats until no timer is left. */
-    const sleep: Effect.Effect<void> = Effect.suspend(() => {
-      const { next } = timers
-      asleepUntil = next ?? Number.POSITIVE_INFINITY
-      if (next === undefined) return Effect.void
-      return Effect.zipRight(
-        sleepUntil(next),
-        Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          Effect.forEach(timers.take(now), ([session, value]) => onDue(session, value), { discard: true }),
-        ),
-      ).pipe(Effect.zipRight(sleep))
+    const sleep: Effect.Effect<void> = Effect.gen(function* () {
+      for (;;) {
+        const { next } = timers
+        asleepUntil = next ?? Number.POSITIVE_INFINITY
+        if (next === undefined) return
+        yield* sleepUntil(next)
+        const now = yield* Clock.currentTimeMillis
+        for (const [session, value] of timers.take(now)) yield* onDue(session, value)
+      }
     })
 
     return {

@@ -33,6 +33,8 @@ const script = (name: string, codeUnits: string, free: number, rate: number, unf
 const english: Rate = { free: 8, rate: 0.16 }
 const otherLatin: Rate = { free: 2.5, rate: 0.342 }
 
+const codesOf = (characters: string): ReadonlyArray<number> => [...characters].map((one) => one.charCodeAt(0))
+
 const scripts = [
   // Scripts without a row below take a token per UTF-8 byte: an upper bound.
   script("other, two bytes", "80-7ff", 0.5, 2),
@@ -106,21 +108,15 @@ const usualChanges = 1
  * The price of a box-drawing character: 1 for the first of a run if the vocabulary holds it with a space before it, and 2 for any other
  * one; then that of a line, or of any other character, behind another character.
  */
-const firstBoxes: ReadonlySet<number> = new Set([..."─│├└═║█░"].map((one) => one.charCodeAt(0)))
-const lineBoxes: ReadonlySet<number> = new Set([..."─│═║█░"].map((one) => one.charCodeAt(0)))
+const firstBoxes: ReadonlySet<number> = new Set(codesOf("─│├└═║█░"))
+const lineBoxes: ReadonlySet<number> = new Set(codesOf("─│═║█░"))
 const lineBox = 0.8
 const otherBox = 1.6
 /** The characters that one token holds several of. All others take a token each. */
-const equalBoxes: ReadonlyMap<number, number> = new Map(
-  (
-    [
-      ["─", 0.3],
-      ["█", 0.3],
-      ["═", 0.4],
-      ["━", 0.4],
-    ] as const
-  ).map(([one, each]) => [one.charCodeAt(0), each]),
-)
+const equalBoxes: ReadonlyMap<number, number> = new Map([
+  ...codesOf("─█").map((code) => [code, 0.3] as const),
+  ...codesOf("═━").map((code) => [code, 0.4] as const),
+])
 
 /** Makes the estimate lean high: an estimate too high compacts early, one too low overflows the context window. */
 const margin = 1.02
@@ -136,7 +132,7 @@ const endingEvidence = 0.7
  */
 const letterEvidence = new Float32Array(0x530)
 const setEvidence = (letters: string, weight: number): void => {
-  for (const letter of letters) letterEvidence[letter.charCodeAt(0)] = weight
+  for (const code of codesOf(letters)) letterEvidence[code] = weight
 }
 letterEvidence.fill(0.1, 0xc0, 0x100)
 setEvidence("ÄÅÆÐÖØÜÞßäåæðöøüþ", 0.36)
@@ -176,7 +172,7 @@ const kindAt = (text: string, at: number): number => kinds[text.charCodeAt(at)] 
 /** A table that has 1 for the given ASCII characters. */
 const flags = (characters: string): Uint8Array => {
   const table = new Uint8Array(0x80)
-  for (const character of characters) table[character.charCodeAt(0)] = 1
+  for (const code of codesOf(characters)) table[code] = 1
   return table
 }
 const capital = flags("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
