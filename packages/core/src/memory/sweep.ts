@@ -81,7 +81,6 @@ const lookAtListed = (
  * than the time between them follow each other, and do not run beside each other. Should the worker be killed before, the queue repeats this
  * one.
  *
- * @param look the look that was dispatched for the sweep
  * @param options `every`: the time between sweeps, in milliseconds; `isFirst`: whether it is the first sweep of this worker
  */
 const sweep = (
@@ -105,17 +104,6 @@ const sweep = (
     return yield* looked
   })
 
-/** The sweeps of a worker. */
-export interface Sweeps {
-  /**
-   * Dispatches the next sweep when the worker starts. One that waits stays as it is: workers that are started one after the other do not
-   * each have all sessions looked at.
-   */
-  readonly begin: Effect.Effect<void, DispatchError>
-  /** Sweeps, unless this worker is at it already. */
-  readonly run: (look: Look) => Effect.Effect<void, SweepError>
-}
-
 /**
  * Makes the sweeps of a worker, one at a time: the queue has a sweep again whose worker it takes for dead, and one for each worker that
  * starts meanwhile, and most places of a worker are to stay free for sessions.
@@ -126,14 +114,19 @@ export const sweepsOf = (
   queue: Pick<Queue, "dispatch">,
   memory: Pick<Memory, "look" | "sessions" | "consume">,
   every: number,
-): Sweeps => {
+) => {
   let isFirst = true
   let isUnderWay = false
   return {
+    /**
+     * Dispatches the next sweep when the worker starts. One that waits stays as it is: workers that are started one after the other do
+     * not each have all sessions looked at.
+     */
     begin: Number.isFinite(every)
       ? Effect.flatMap(Clock.currentTimeMillis, (now) => dispatchSweep(queue, now + every))
       : Effect.void,
-    run: (look) =>
+    /** Sweeps, unless this worker is at it already. */
+    run: (look: Look): Effect.Effect<void, SweepError> =>
       Effect.suspend(() => {
         if (isUnderWay) return Effect.void
         isUnderWay = true

@@ -27,13 +27,6 @@ interface Past {
   readonly states: Newest<SessionState, number>
 }
 
-export interface PastStates {
-  /** The state at a version; the newest state if the session has not reached that version. */
-  readonly at: (session: string, version: number) => Effect.Effect<SessionState, SessionError>
-  /** Forgets the states of a session: it was deleted, or a message of it was redacted (law L15). */
-  readonly forget: (session: string) => void
-}
-
 const nearest = ({ states }: Past, version: number): SessionState | null => {
   for (let at = version; at >= Math.max(version - near, 1); at--) {
     const state = states.get(at)
@@ -42,7 +35,7 @@ const nearest = ({ states }: Past, version: number): SessionState | null => {
   return null
 }
 
-export const makePastStates = (log: EventLog): PastStates => {
+export const makePastStates = (log: EventLog) => {
   const sessions = new Newest<Past>(mostSessions)
 
   /** Whether the states are still those of the log: what has come since, begins where they ended, and has no redaction. */
@@ -76,7 +69,8 @@ export const makePastStates = (log: EventLog): PastStates => {
     })
 
   return {
-    at: (session, version) =>
+    /** The state at a version; the newest state if the session has not reached that version. */
+    at: (session: string, version: number): Effect.Effect<SessionState, SessionError> =>
       Effect.gen(function* () {
         const head = yield* retryTransient(log.head(session))
         if (head === null) return empty(session)
@@ -98,6 +92,7 @@ export const makePastStates = (log: EventLog): PastStates => {
         past.states.set(state.version, state)
         return state
       }),
-    forget: (session) => sessions.delete(session),
+    /** Forgets the states of a session: it was deleted, or a message of it was redacted (law L15). */
+    forget: (session: string): void => sessions.delete(session),
   }
 }

@@ -1,21 +1,14 @@
 /** Does something for sessions at given times: a session has one timer, with the earliest time. */
-import { Clock, Effect, FiberHandle, type Scope } from "effect"
+import { Clock, Effect, FiberHandle } from "effect"
 import { detached } from "./detached.js"
 import { sleepUntil } from "@memfold/log/clock"
 import { TimerQueue } from "./TimerQueue.js"
 
-/** The timers of sessions. With Effect's live clock, they do not keep the program from ending. */
-export interface Timers<Value> {
-  readonly set: (session: string, time: number, value: Value) => Effect.Effect<void>
-  readonly delete: (session: string) => void
-  /** Stops all timers. None can be set any more. */
-  readonly close: Effect.Effect<void>
-}
-
-/** Makes timers. One fiber sleeps for all of them, until the earliest is due; it lives in the scope. */
-export const makeTimers = <Value>(
-  onDue: (session: string, value: Value) => Effect.Effect<void>,
-): Effect.Effect<Timers<Value>, never, Scope.Scope> =>
+/**
+ * Makes timers. One fiber sleeps for all of them, until the earliest is due; it lives in the scope. With Effect's live clock, it does
+ * not keep the program from ending.
+ */
+export const makeTimers = <Value>(onDue: (session: string, value: Value) => Effect.Effect<void>) =>
   Effect.map(FiberHandle.make<void>(), (sleeper) => {
     const timers = new TimerQueue<Value>()
     let asleepUntil = Number.POSITIVE_INFINITY
@@ -34,7 +27,7 @@ export const makeTimers = <Value>(
     })
 
     return {
-      set: (session, time, value) =>
+      set: (session: string, time: number, value: Value): Effect.Effect<void> =>
         Effect.suspend(() => {
           if (isClosed) return Effect.void
           timers.set(session, time, value)
@@ -45,7 +38,8 @@ export const makeTimers = <Value>(
                 Effect.uninterruptible,
               )
         }),
-      delete: (session) => timers.delete(session),
+      delete: (session: string): void => timers.delete(session),
+      /** Stops all timers. None can be set any more. */
       close: Effect.suspend(() => {
         isClosed = true
         return FiberHandle.clear(sleeper)

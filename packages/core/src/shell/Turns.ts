@@ -1,16 +1,14 @@
 /** One writer at a time in each session, within a process, in the order in which they came. */
 import { Deferred, Effect, FiberId } from "effect"
 
-export type InTurn = <A, E>(session: string, write: Effect.Effect<A, E>) => Effect.Effect<A, E>
-
 /**
  * Makes the queues of all sessions. A writer that is interrupted while it waits gives up its place. A write that has begun is
  * finished, even if its caller is interrupted: nobody would know whether an interrupted append was stored.
  */
-export const makeTurns = (): InTurn => {
+export const makeTurns = () => {
   /** The end of the newest place of each session: what the next one waits for. */
   const newest = new Map<string, Deferred.Deferred<void>>()
-  return (session, write) =>
+  return <A, E>(session: string, write: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.suspend(() => {
         const before = newest.get(session)
