@@ -50,13 +50,14 @@ const withArguments = new Map<string, (args: ReadonlyArray<string>) => Promise<b
   ["moving", moving],
   ["neighbours", neighbours],
   ["scale", scale],
+  ["search", search],
   ["serve", service],
   ["sessions", manySessions],
   ["shards", movingUnderLoad],
   ["stampede", stampede],
   ["studio", studio],
 ]).get(first ?? "")
-// Other names behind "serve" and "studio" are benchmarks, and their options begin with dashes.
+// Other names behind "serve", "search" and "studio" are benchmarks, and their options begin with dashes.
 if (withArguments !== undefined && !rest.some((one) => benchmarks.has(one)))
   process.exit((await withArguments(rest)) ? 0 : 1)
 
