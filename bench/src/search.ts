@@ -164,7 +164,9 @@ const inOwnProcess = async (filename: string, kept: IndexPlace): Promise<Measure
   const child = spawn(process.execPath, [process.argv[1]!, "search", kept, filename], {
     stdio: ["ignore", "pipe", "inherit"],
   })
-  return JSON.parse(await text(child.stdout)) as MeasuredSearch
+  // The memory may have logged something before.
+  const last = (await text(child.stdout)).trimEnd().split("\n").at(-1) ?? ""
+  return JSON.parse(last) as MeasuredSearch
 }
 
 const searches = async (folder: string): Promise<boolean> => {
