@@ -114,11 +114,11 @@ export const makeSessionCache = (log: EventLog, capacity: number): SessionCache 
     { session, unreadable, setAside }: SessionState,
   ): Effect.Effect<void> => {
     const untold = unreadable.filter(({ version }) => !told.has(version) && !setAside.includes(version))
-    for (const { version } of untold) told.add(version)
     const line = "a message cannot be read, and the session goes on without it; `memfold verify` says more"
     return Effect.forEach(
       untold,
-      ({ index, version }) => logError(line, { session, message: index, version }),
+      ({ index, version }) =>
+        Effect.andThen(logError(line, { session, message: index, version }), () => void told.add(version)),
       { discard: true },
     )
   }
