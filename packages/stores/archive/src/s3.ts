@@ -1,6 +1,7 @@
 /** An archive in a bucket of S3, or of a server that speaks its protocol. */
 import type * as Sdk from "@aws-sdk/client-s3"
-import { Duration, Effect, Option } from "effect"
+import { OptionGroup } from "@memfold/core"
+import { Duration, Effect } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
 
 /** Where the bucket is. Credentials and regions are found as by any program of AWS: environment, profile, role of the machine. */
@@ -18,27 +19,23 @@ export interface S3Options {
   readonly client?: object
 }
 
-/** What is wrong with the options; `undefined` if nothing is. */
-const wrongOptions = ({
-  bucket,
-  prefix,
-  region,
-  endpoint,
-  timeout,
-}: Partial<S3Options>): string | undefined => {
-  const isText = (given: unknown) => typeof given === "string" && given.trim() !== ""
-  if (!isText(bucket)) return 'it needs the name of a bucket, such as { bucket: "chats" }'
-  if (prefix !== undefined && (typeof prefix !== "string" || /^\/|\/$/u.test(prefix)))
-    return "`prefix` is a text that does not begin or end with a /"
-  if (region !== undefined && !isText(region)) return "`region` is the name of a region, such as eu-central-1"
-  if (
-    endpoint !== undefined &&
-    !(isText(endpoint) && /^https?:\/\//u.test(endpoint) && URL.canParse(endpoint))
-  )
-    return "`endpoint` is the URL of a server, such as https://minio.example.com"
-  return timeout === undefined || Option.isSome(Duration.decodeUnknown(timeout))
-    ? undefined
-    : "`timeout` is a duration, such as 5 seconds"
+const { checkedBy, duration, option } = OptionGroup
+
+const isText = (given: unknown): given is string => typeof given === "string" && given.trim() !== ""
+
+/** The options that are checked, and what each must be. */
+const checked = {
+  bucket: option(checkedBy<string>(isText), 'the name of a bucket, such as "chats"'),
+  prefix: option(
+    checkedBy<string>((given) => typeof given === "string" && !/^\/|\/$/u.test(given)),
+    "a text that does not begin or end with a /",
+  ),
+  region: option(checkedBy<string>(isText), "the name of a region, such as eu-central-1"),
+  endpoint: option(
+    checkedBy<string>((given) => isText(given) && /^https?:\/\//u.test(given) && URL.canParse(given)),
+    "the URL of a server, such as https://minio.example.com",
+  ),
+  timeout: duration(),
 }
 
 /** Why a request failed. A message of the SDK may quote a key that is a secret. */
@@ -74,8 +71,12 @@ const optional = <Package>(name: string): Promise<Package> =>
  * @throws ArchiveError: no bucket is named, another option is wrong, or the package is not installed
  */
 export const s3Archive = async (options: S3Options): Promise<Archive> => {
-  const wrong = wrongOptions(options ?? {})
-  if (wrong !== undefined) throw new ArchiveError({ operation: "open", about: null, reason: wrong })
+  // A bucket that is left out is wrong as well.
+  const wrong = OptionGroup.wrongIn(checked, { ...options, bucket: options?.bucket ?? null })
+  if (wrong !== null) {
+    const reason = `\`${wrong.option}\` must be ${wrong.allowed}`
+    throw new ArchiveError({ operation: "open", about: null, reason })
+  }
   const { bucket, prefix, region, endpoint, timeout = "5 seconds", client } = options
   const sdk = await optional<typeof Sdk>("@aws-sdk/client-s3").catch(() => {
     const reason = "a bucket needs a package of its own; install it: npm install @aws-sdk/client-s3"
