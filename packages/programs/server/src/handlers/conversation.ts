@@ -9,10 +9,10 @@ import { type Serving, tagged, overview, using, notModified } from "./operation.
 
 export const conversation = (serving: Serving) =>
   HttpApiBuilder.group(api, "conversation", (handlers) => {
-    const { run, inSteps, requested, writing } = using(serving)
+    const { run, runGen, requested, writing } = using(serving)
     return handlers
       .handle("append", ({ path: { session }, urlParams, headers, payload }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const { messages, owner, title, prefix, origin, ...request } = payload
           const options = {
             ...(yield* writing(headers, request)),
@@ -24,7 +24,7 @@ export const conversation = (serving: Serving) =>
         }),
       )
       .handle("messages", ({ path: { session }, urlParams: { format, ...page }, headers }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           // Read before the page: a write that comes in between makes the tag too old, and never too new.
           const { version } = yield* memory.state(session)
           yield* tagged(version)
@@ -37,13 +37,13 @@ export const conversation = (serving: Serving) =>
         }),
       )
       .handle("replace", ({ path: { session }, urlParams, headers, payload: { messages, ...request } }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const wanted = yield* decoded(urlParams, messages)
           return yield* memory.rewrite(session, () => wanted, yield* writing(headers, request))
         }),
       )
       .handle("context", ({ path: { session }, urlParams }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const { systemMessages, atVersion, recall, model, summaries, cacheControl, extraFields, server } =
             urlParams
           const context = yield* memory.context(session, {
@@ -56,7 +56,7 @@ export const conversation = (serving: Serving) =>
         }),
       )
       .handle("edit", ({ path: { session }, urlParams, headers, payload }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const { from, messages, prefix, ...request } = payload
           const options = { ...(yield* writing(headers, request)), ...given({ prefix }) }
           const edited = yield* memory.edit(session, from, yield* decoded(urlParams, messages), options)
@@ -65,7 +65,7 @@ export const conversation = (serving: Serving) =>
         }),
       )
       .handle("regenerate", ({ path: { session }, headers, payload: { from, ...request } }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const options = { ...(yield* writing(headers, request)), ...given({ from }) }
           const edited = yield* memory.regenerate(session, options)
           yield* tagged(edited.version)

@@ -74,10 +74,10 @@ const queried = ({ at, asOfVersion }: typeof schemas.FactsQuery.Type) => ({
 
 export const memory = (serving: Serving) =>
   HttpApiBuilder.group(api, "memory", (handlers) => {
-    const { run, inSteps, requested } = using(serving)
+    const { run, runGen, requested } = using(serving)
     return handlers
       .handle("recall", ({ path: { session }, urlParams, payload }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const { query, tokens, after, before, timeZone, messages, atVersion } = payload
           const found = yield* memory.recall(session, query, {
             ...given({ tokens, after, before, timeZone, messages, atVersion }),
@@ -93,7 +93,7 @@ export const memory = (serving: Serving) =>
         run((memory) => Effect.bindTo(memory.summaries(session), "summaries")),
       )
       .handle("compact", ({ path: { session }, payload }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const { which = "next", instructions, takeOver } = payload
           const options = yield* requested(payload)
           const outcomes =
@@ -104,7 +104,7 @@ export const memory = (serving: Serving) =>
         }),
       )
       .handle("timeline", ({ path: { session }, headers }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const { version } = yield* existing(memory, session)
           yield* tagged(version)
           return headers["if-none-match"] === tagOf(version) ? notModified : yield* memory.timeline(session)
@@ -120,7 +120,7 @@ export const memory = (serving: Serving) =>
         ),
       )
       .handle("trace", ({ path: { session }, payload }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const { text, summary } = payload
           if (summary !== undefined && text === undefined) return yield* memory.trace(session, { summary })
           if (text !== undefined && summary === undefined) return yield* memory.trace(session, text)
@@ -185,7 +185,7 @@ export const memory = (serving: Serving) =>
       )
       .handle("tools", () => Effect.succeed(tools))
       .handle("callTool", ({ path: { session }, payload: { name, tokens, ...request } }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           const call = {
             type: "tool-call",
             id: "call",

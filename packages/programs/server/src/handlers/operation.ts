@@ -98,8 +98,8 @@ export const using = ({ settings, ...served }: Serving) => {
         Effect.mapError((error) => problemFor(tenant, error)),
       ),
     )
-  /** Runs an operation of several steps. */
-  const inSteps = <Eff extends YieldWrap<Effect.Effect<unknown, unknown, unknown>>, A>(
+  /** Runs an operation of several effects, written as in `Effect.gen`. */
+  const runGen = <Eff extends YieldWrap<Effect.Effect<unknown, unknown, unknown>>, A>(
     use: (memory: TenantMemory, tenant: string | null) => Generator<Eff, A, never>,
   ) => run((memory, tenant) => Effect.gen(() => use(memory, tenant)))
   /** The options of a write: its key, its strategy, and the version that it is for. */
@@ -112,5 +112,5 @@ export const using = ({ settings, ...served }: Serving) => {
       const idempotencyKey = headers["idempotency-key"]
       return given({ ...(yield* requested(request)), idempotencyKey, ifVersion })
     })
-  return { run, inSteps, requested, writing }
+  return { run, runGen, requested, writing }
 }

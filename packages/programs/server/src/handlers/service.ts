@@ -14,7 +14,7 @@ const crowded = problem(503, "Busy", "As many subscribe to changes as may; end o
 
 export const log = (serving: Serving) =>
   HttpApiBuilder.group(api, "log", (handlers) => {
-    const { run, inSteps } = using(serving)
+    const { run, runGen } = using(serving)
     const steps: Steps = new Map()
     const feedSteps: Steps<FeedPlace> = new Map()
     return handlers
@@ -40,7 +40,7 @@ export const log = (serving: Serving) =>
         ),
       )
       .handle("feed", ({ urlParams: { after: asked, limit = 100, wait = 0 }, headers }) =>
-        inSteps(function* (memory, tenant) {
+        runGen(function* (memory, tenant) {
           const { headers: all } = yield* HttpServerRequest.HttpServerRequest
           const after = headers["last-event-id"] ?? asked
           const there = feedPage(memory, { after }, limit)
@@ -67,14 +67,14 @@ export const log = (serving: Serving) =>
         }),
       )
       .handle("consume", ({ path: { group }, payload: request }) =>
-        inSteps(function* (memory, tenant) {
+        runGen(function* (memory, tenant) {
           if ((request.wait ?? 0) > 0) yield* onePlace(serving.subscribers, tenant ?? "", crowded)
           const { page, ...beside } = yield* consumed(memory, { group, request, closing: serving.closing })
           return paged(page, beside)
         }),
       )
       .handle("givenUp", ({ path: { group }, urlParams: { after, limit = 100 } }) =>
-        inSteps(function* (memory) {
+        runGen(function* (memory) {
           yield* named("a group", group)
           const some = Stream.take(memory.givenUp(group, after), limit)
           return { givenUp: Chunk.toReadonlyArray(yield* Stream.runCollect(some)) }
@@ -86,7 +86,7 @@ export const log = (serving: Serving) =>
         ),
       )
       .handle("deleteGroup", ({ path: { group } }) =>
-        inSteps(function* (memory, tenant) {
+        runGen(function* (memory, tenant) {
           yield* named("a group", group)
           const deleted = yield* memory.deleteGroup(group)
           if (deleted) serving.groups.deleted(tenant)
