@@ -41,6 +41,7 @@ export {
   storeForms,
   storeLayer,
   storeOf,
+  storeSchemes,
   type StoreForm,
   type StoreUrl,
   withoutSecrets,

@@ -51,6 +51,9 @@ const schemes: ReadonlyMap<string, Open> = new Map<string, Open>([
   ...(seal === null ? [] : [["sealed", sealedBy(seal)] as const]),
 ])
 
+/** What URLs of stores begin with, in front of the colon. */
+export const storeSchemes: ReadonlyArray<string> = [...schemes.keys()]
+
 /** The forms of the URL of a store, for messages and help; where the packages of servers cannot run, only `memory:`. */
 export const storeForms: ReadonlyArray<string> = [
   "memory:",

@@ -12,6 +12,7 @@ import {
   optional,
   storeForms,
   storeLayer,
+  storeSchemes,
   type StoreOptions,
   strategies,
   strategyNamed,
@@ -118,8 +119,7 @@ export const json = flag("json", "Print JSON Lines instead of text.")
 
 /** A path stands for a SQLite file; a word that is the scheme of a store is none. */
 const storeNamed = (given: string): string =>
-  (given.includes(":") && !/^[a-z]:[\\/]/iu.test(given)) ||
-  /^(memory|sqlite|rediss?|postgres(ql)?|libsql|sealed|sharded)$/u.test(given)
+  (given.includes(":") && !/^[a-z]:[\\/]/iu.test(given)) || [...storeSchemes, "sharded"].includes(given)
     ? given
     : `sqlite:${given}`
 
