@@ -12,6 +12,7 @@ import {
   wholeFrom,
   wrongIn,
 } from "../options/OptionGroup.js"
+import { strategyParts, Trust } from "../policy/parts.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { longestLease } from "../shell/Leases.js"
 import type { SpendOptions } from "../shell/Spend.js"
@@ -23,33 +24,18 @@ import type { CompactionOptions, Options } from "./MemoryOptions.js"
 export { InvalidOption } from "../options/OptionGroup.js"
 
 const Positive = wholeFrom(1)
-const Share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(0.9))
-const having = (name: string) => Schema.Struct({ [name]: Callable })
 
-const Trust = Schema.Literal("together", "separate")
-
-/** The parts of a strategy. A family of strategies that was not called, such as `SlidingWindow`, has not these. */
-const StrategyParts = Schema.Struct({
-  name: Schema.String,
-  when: having("due"),
-  keep: having("from"),
-  batchSize: having("to"),
-  summaryMode: Schema.Literal("rolling", "blocks", "drop", "none"),
-  context: Schema.Struct({
-    wording: Wording,
-    maxMessages: Schema.optional(Positive),
-    trust: Schema.optional(Trust),
-    minimumOrigin: Schema.optional(Origin),
-  }),
-  pin: Schema.optional(having("pins")),
-  prune: Schema.optional(Schema.Array(Schema.Unknown)),
-  summarySize: Schema.optional(Schema.Struct({ share: Share, maxTokens: Positive })),
-  mergeBlocks: Schema.optional(Schema.Struct({ above: Positive, maxTokens: Positive })),
-  recallBlocks: Schema.optional(Schema.Struct({ maxTokens: Positive })),
-})
-
-const hasStrategyParts = fits(StrategyParts)
-export const isStrategy = (value: unknown): value is Strategy => hasStrategyParts(value)
+/** Whether a value has the parts of a strategy. A family of strategies that was not called, such as `SlidingWindow`, has not these. */
+export const isStrategy = (value: unknown): value is Strategy => {
+  if (!Predicate.isRecord(value)) return false
+  const { name, when, keep, batchSize, summaryMode, context } = value
+  const needed = [name, when, keep, batchSize, summaryMode, context]
+  return (
+    needed.every((part) => part !== undefined) &&
+    wrongIn(strategyParts, value) === null &&
+    Predicate.hasProperty(context, "wording")
+  )
+}
 
 const isSummarizerAlone = fits(
   Schema.Struct({ name: Schema.String, summarize: Callable, fallback: Schema.Unknown }),
@@ -66,7 +52,7 @@ export const isSummarizer = (value: unknown): value is Summarizer => {
   }
 }
 
-const strategy = option(StrategyParts, "a strategy, such as the result of Strategy.make")
+const strategy = option(checkedBy<Strategy>(isStrategy), "a strategy, such as the result of Strategy.make")
 
 const Embedder = Schema.Struct({
   name: Schema.NonEmptyString,
@@ -195,7 +181,10 @@ export const memoryOptions = {
     Reranker,
     "a reranker: an object with a name and a function rerank; maxTexts and maxCharacters are whole numbers, 1 or more, and timeout is a duration",
   ),
-  tokenCounter: option(having("count"), "a token counter: an object with a name and a function count"),
+  tokenCounter: option(
+    Schema.Struct({ count: Callable }),
+    "a token counter: an object with a name and a function count",
+  ),
 } satisfies Record<
   keyof Options | "summarizer" | "tokenCounter" | "embedder" | "reranker",
   Schema.Schema.AnyNoContext

@@ -1,6 +1,7 @@
 /**
  * The batch size: how much of the backlog one compaction takes, from the oldest message on.
  */
+import { checkPart, countFrom } from "./parts.js"
 import type { PolicyInput } from "./PolicyInput.js"
 
 /** The batch size of a strategy: {@link all}, {@link messages}, {@link turns}, or your own. */
@@ -19,6 +20,7 @@ export const all: BatchSize = { to: (_input, tailFrom) => tailFrom }
  * At most the oldest `count` messages of the backlog.
  *
  * @param count - A number of messages, 1 or more.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -27,14 +29,16 @@ export const all: BatchSize = { to: (_input, tailFrom) => tailFrom }
  * export const batchSize = BatchSize.messages(20)
  * ```
  */
-export const messages = (count: number): BatchSize => ({
-  to: (input, tailFrom) => Math.min(tailFrom, input.coveredTo + count),
-})
+export const messages = (count: number): BatchSize => {
+  checkPart("BatchSize.messages", { count: countFrom(1) }, { count })
+  return { to: (input, tailFrom) => Math.min(tailFrom, input.coveredTo + count) }
+}
 
 /**
  * Exactly the oldest `count` complete turns of the backlog, or nothing while there are fewer.
  *
  * @param count - A number of turns, 1 or more.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -43,9 +47,12 @@ export const messages = (count: number): BatchSize => ({
  * export const batchSize = BatchSize.turns(3)
  * ```
  */
-export const turns = (count: number): BatchSize => ({
-  to: (input, tailFrom) => {
-    const to = input.completeTurns >= count ? input.turnStart(count) : input.coveredTo
-    return to <= tailFrom ? to : input.coveredTo
-  },
-})
+export const turns = (count: number): BatchSize => {
+  checkPart("BatchSize.turns", { count: countFrom(1) }, { count })
+  return {
+    to: (input, tailFrom) => {
+      const to = input.completeTurns >= count ? input.turnStart(count) : input.coveredTo
+      return to <= tailFrom ? to : input.coveredTo
+    },
+  }
+}

@@ -8,6 +8,7 @@ import type { PrunedOutput } from "../event/Event.js"
 import { results } from "@memfold/message/Message"
 import { type SessionState, clampToBoundary, withoutPinned } from "../session/SessionState.js"
 import type { Keep } from "./Keep.js"
+import { checkPart, trim, clear } from "./parts.js"
 import type { PolicyInput } from "./PolicyInput.js"
 
 /** A rule that shortens long tool outputs in messages before the tail of `keep`. Make one with {@link softTrim} or {@link hardClear}. */
@@ -22,15 +23,13 @@ export interface Prune {
   readonly tail: number
 }
 
-/** A number of characters, as a whole number; a negative one or `NaN` counts as 0. */
-const whole = (amount: number): number => (amount > 0 ? Math.floor(amount) : 0)
-
 /**
  * Keeps the start and the end of long outputs, with a note between them that says how much was cut.
  *
  * @param options - `keep`: which messages keep their outputs whole. `above`: shortens outputs of more than this many
  *   characters (4,000). `head`, `tail`: how many characters of the start and of the end stay (1,500 each). All three
  *   are 0 or more.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -45,8 +44,9 @@ export const softTrim = (options: {
   readonly head?: number
   readonly tail?: number
 }): Prune => {
-  const { above, head, tail, ...rest } = { above: 4_000, head: 1_500, tail: 1_500, ...options }
-  return { method: "soft-trim", above: whole(above), head: whole(head), tail: whole(tail), ...rest }
+  checkPart("Prune.softTrim", { options: trim }, { options })
+  const { keep, above = 4_000, head = 1_500, tail = 1_500 } = options
+  return { method: "soft-trim", keep, above, head: Math.floor(head), tail: Math.floor(tail) }
 }
 
 /**
@@ -55,6 +55,7 @@ export const softTrim = (options: {
  *
  * @param options - `keep`: which messages keep their outputs. `above`: replaces outputs of more than this many
  *   characters (200).
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -66,13 +67,11 @@ export const softTrim = (options: {
  * ]
  * ```
  */
-export const hardClear = (options: { readonly keep: Keep; readonly above?: number }): Prune => ({
-  method: "hard-clear",
-  above: 200,
-  ...options,
-  head: 0,
-  tail: 0,
-})
+export const hardClear = (options: { readonly keep: Keep; readonly above?: number }): Prune => {
+  checkPart("Prune.hardClear", { options: clear }, { options })
+  const { keep, above = 200 } = options
+  return { method: "hard-clear", keep, above, head: 0, tail: 0 }
+}
 
 /** The note in place of `cut` characters of an output. */
 export const note = (method: Prune["method"], cut: number): string =>

@@ -3,6 +3,8 @@
  * Without this rule, a session that is one huge turn could never be compacted.
  */
 
+import { checkPart, size, splitting } from "./parts.js"
+
 /** A tail that is too large: its number of messages, and the tokens that they take together. */
 export interface Tail {
   readonly messages: number
@@ -28,6 +30,7 @@ export interface Split {
  *
  * @param above - The largest tail that is not split, in tokens; the pinned messages before it count too.
  * @param options - `prefix`: how many tokens become the prefix at most, as a number or computed from the tail.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -39,5 +42,9 @@ export interface Split {
  */
 export const tailAbove = (
   above: number,
-  { prefix }: { readonly prefix: number | ((tail: Tail) => number) },
-): Split => ({ above, prefix: typeof prefix === "number" ? () => prefix : prefix })
+  options: { readonly prefix: number | ((tail: Tail) => number) },
+): Split => {
+  checkPart("Split.tailAbove", { above: size, options: splitting }, { above, options })
+  const { prefix } = options
+  return { above, prefix: typeof prefix === "number" ? () => prefix : prefix }
+}

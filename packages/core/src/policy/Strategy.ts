@@ -9,6 +9,7 @@ import type { Origin } from "@memfold/message/Message"
 import type { SummaryMode } from "./SummaryMode.js"
 import type { MergeBlocks, RecallBlocks, SummarySize } from "./SummarySize.js"
 import type { Keep } from "./Keep.js"
+import { checkPart, strategyParts } from "./parts.js"
 import type { ToolNotes } from "./ToolNotes.js"
 import type { Pin } from "./Pin.js"
 import type { Prune } from "./Prune.js"
@@ -93,6 +94,7 @@ export interface Strategy {
  *
  * @param options - The parts of the strategy. `batchSize` is the whole backlog by default, and the heading of the
  *   summary is `[Conversation Summary]`.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -112,11 +114,16 @@ export const make = (
     readonly batchSize?: BatchSize
     readonly context?: Partial<ContextStyle>
   },
-): Strategy => ({
-  batchSize: wholeBacklog,
-  ...options,
-  context: { wording: conversationSummary, ...options.context },
-})
+): Strategy => {
+  const given = Object.entries(options ?? {}).filter(([, part]) => part !== undefined)
+  const needed = { name: null, when: null, keep: null, summaryMode: null }
+  checkPart("Strategy.make", strategyParts, { ...needed, ...Object.fromEntries(given) })
+  return {
+    batchSize: wholeBacklog,
+    ...options,
+    context: { wording: conversationSummary, ...options.context },
+  }
+}
 
 /** A setting is unknown or out of range. */
 export class SettingsError extends Schema.TaggedError<SettingsError>()("SettingsError", {

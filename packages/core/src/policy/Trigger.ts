@@ -1,7 +1,9 @@
 /**
  * Triggers: when a compaction is due. What stays and how much goes are decided by `Keep` and `BatchSize`.
  */
-import { Duration } from "effect"
+import { Duration, Schema } from "effect"
+import { duration as durationOption, option } from "../options/OptionGroup.js"
+import { checkPart, exactly, size, triggers as triggersOption } from "./parts.js"
 import type { PolicyInput } from "./PolicyInput.js"
 
 /** The input of a trigger. The backlog is the messages `[coveredTo, tailFrom)`. */
@@ -48,6 +50,13 @@ export interface Amount {
   readonly turns?: number
 }
 
+const one = Schema.optional(size)
+
+const amountOption = option(
+  exactly({ messages: one, tokens: one, turns: one }),
+  "an object like { messages: 20 }, with messages, tokens or turns, each a number, 0 or more",
+)
+
 const reached = (amount: Amount, input: PolicyInput, to: number): boolean =>
   to - input.coveredTo >= (amount.messages ?? Number.POSITIVE_INFINITY) ||
   input.tokens(input.coveredTo, to) >= (amount.tokens ?? Number.POSITIVE_INFINITY) ||
@@ -58,6 +67,7 @@ const reached = (amount: Amount, input: PolicyInput, to: number): boolean =>
  *
  * @param amount - How much has to be in the backlog.
  * @param reason - The reason that is recorded with the compaction.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -66,15 +76,17 @@ const reached = (amount: Amount, input: PolicyInput, to: number): boolean =>
  * export const when = Trigger.backlog({ messages: 20, tokens: 4_000 })
  * ```
  */
-export const backlog = (amount: Amount, reason = "backlog"): Trigger => ({
-  due: (input) => (reached(amount, input, input.tailFrom) ? reason : null),
-})
+export const backlog = (amount: Amount, reason = "backlog"): Trigger => {
+  checkPart("Trigger.backlog", { amount: amountOption }, { amount })
+  return { due: (input) => (reached(amount, input, input.tailFrom) ? reason : null) }
+}
 
 /**
  * Due when all uncovered messages, including the tail, have reached the amount.
  *
  * @param amount - How much has to be uncovered.
  * @param reason - The reason that is recorded with the compaction.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -83,9 +95,10 @@ export const backlog = (amount: Amount, reason = "backlog"): Trigger => ({
  * export const when = Trigger.uncovered({ turns: 7 })
  * ```
  */
-export const uncovered = (amount: Amount, reason = "uncovered"): Trigger => ({
-  due: (input) => (reached(amount, input, input.total) ? reason : null),
-})
+export const uncovered = (amount: Amount, reason = "uncovered"): Trigger => {
+  checkPart("Trigger.uncovered", { amount: amountOption }, { amount })
+  return { due: (input) => (reached(amount, input, input.total) ? reason : null) }
+}
 
 /** The part of the limit that a compaction takes at the least if the context stays above the limit. */
 const leastGain = 1 / 16
@@ -96,6 +109,7 @@ const leastGain = 1 / 16
  *
  * @param tokens - The largest context that is not due. Use the model's window less the room for its answer.
  * @param reason - The reason that is recorded with the compaction.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -104,17 +118,22 @@ const leastGain = 1 / 16
  * export const when = Trigger.contextAbove(100_000)
  * ```
  */
-export const contextAbove = (tokens: number, reason = "context"): Trigger => ({
-  due: (input) => (input.contextTokens > tokens ? reason : null),
-  gainsTooLittle: (input, taken) => input.contextTokens - taken > tokens && taken < tokens * leastGain,
-})
+export const contextAbove = (tokens: number, reason = "context"): Trigger => {
+  checkPart("Trigger.contextAbove", { tokens: size }, { tokens })
+  return {
+    due: (input) => (input.contextTokens > tokens ? reason : null),
+    gainsTooLittle: (input, taken) => input.contextTokens - taken > tokens && taken < tokens * leastGain,
+  }
+}
 
 /** Due when the backlog is not empty and a duration has passed since a time. */
 const passed = (
+  part: string,
   duration: Duration.DurationInput,
   reason: string,
   since: (input: PolicyInput) => number,
 ): Trigger => {
+  checkPart(part, { duration: durationOption() }, { duration })
   const millis = Duration.toMillis(duration)
   return {
     due: (input) => (input.tailFrom > input.coveredTo && input.now - since(input) >= millis ? reason : null),
@@ -128,6 +147,7 @@ const passed = (
  *
  * @param duration - Milliseconds, or a duration such as `"15 minutes"`.
  * @param reason - The reason that is recorded with the compaction.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -137,7 +157,7 @@ const passed = (
  * ```
  */
 export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"): Trigger =>
-  passed(duration, reason, ({ lastCompactionTime }) => lastCompactionTime)
+  passed("Trigger.cooldown", duration, reason, ({ lastCompactionTime }) => lastCompactionTime)
 
 /**
  * Due when the backlog is not empty and no message has come for this long.
@@ -147,6 +167,7 @@ export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"):
  *
  * @param duration - Milliseconds, or a duration such as `"8 hours"`.
  * @param reason - The reason that is recorded with the compaction.
+ * @throws InvalidOption: an argument is missing, or not allowed
  *
  * @example
  * ```ts
@@ -156,7 +177,7 @@ export const cooldown = (duration: Duration.DurationInput, reason = "cooldown"):
  * ```
  */
 export const idle = (duration: Duration.DurationInput, reason = "idle"): Trigger =>
-  passed(duration, reason, ({ lastMessageTime }) => lastMessageTime)
+  passed("Trigger.idle", duration, reason, ({ lastMessageTime }) => lastMessageTime)
 
 /**
  * Due when every tool call has its result. Combine it with {@link all}, so another trigger does not fire between a
@@ -174,6 +195,8 @@ export const callsAnswered: Trigger = { due: ({ openCalls }) => (openCalls === 0
 /**
  * Due when at least one of the triggers is. The first trigger that is due gives the reason.
  *
+ * @throws InvalidOption: an argument is not allowed
+ *
  * @example
  * ```ts
  * import { Trigger } from "@memfold/core"
@@ -181,27 +204,32 @@ export const callsAnswered: Trigger = { due: ({ openCalls }) => (openCalls === 0
  * export const when = Trigger.any(Trigger.backlog({ messages: 200 }), Trigger.idle("8 hours"))
  * ```
  */
-export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
-  due: (input) => {
-    for (const trigger of triggers) {
-      const reason = trigger.due(input)
-      if (reason !== null) return reason
-    }
-    return null
-  },
-  dueTime: (input) => {
-    const times = triggers.flatMap((trigger) => trigger.dueTime?.(input) ?? [])
-    const later = times.filter((time) => time > input.now)
-    return later.length === 0 ? null : Math.min(...later)
-  },
-  gainsTooLittle: (input, taken) =>
-    triggers
-      .filter((trigger) => trigger.due(input) !== null)
-      .every((trigger) => trigger.gainsTooLittle?.(input, taken) === true),
-})
+export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => {
+  checkPart("Trigger.any", { triggers: triggersOption }, { triggers })
+  return {
+    due: (input) => {
+      for (const trigger of triggers) {
+        const reason = trigger.due(input)
+        if (reason !== null) return reason
+      }
+      return null
+    },
+    dueTime: (input) => {
+      const times = triggers.flatMap((trigger) => trigger.dueTime?.(input) ?? [])
+      const later = times.filter((time) => time > input.now)
+      return later.length === 0 ? null : Math.min(...later)
+    },
+    gainsTooLittle: (input, taken) =>
+      triggers
+        .filter((trigger) => trigger.due(input) !== null)
+        .every((trigger) => trigger.gainsTooLittle?.(input, taken) === true),
+  }
+}
 
 /**
  * Due when all of the triggers are; never due without triggers. The reasons are joined with `+`.
+ *
+ * @throws InvalidOption: an argument is not allowed
  *
  * @example
  * ```ts
@@ -210,19 +238,22 @@ export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
  * export const when = Trigger.all(Trigger.backlog({ messages: 20 }), Trigger.idle("10 minutes"))
  * ```
  */
-export const all = (...triggers: ReadonlyArray<Trigger>): Trigger => ({
-  due: (input) => {
-    const reasons = triggers.map((trigger) => trigger.due(input))
-    return reasons.every((reason) => reason !== null) && reasons.length > 0 ? reasons.join("+") : null
-  },
-  dueTime: (input) => {
-    const waitsFor = triggers.filter((trigger) => trigger.due(input) === null)
-    const times = waitsFor.flatMap((trigger) => trigger.dueTime?.(input) ?? [])
-    return times.length === 0 || times.length < waitsFor.length ? null : Math.max(...times)
-  },
-  gainsTooLittle: (input, taken) =>
-    triggers.some((trigger) => trigger.gainsTooLittle?.(input, taken) === true),
-})
+export const all = (...triggers: ReadonlyArray<Trigger>): Trigger => {
+  checkPart("Trigger.all", { triggers: triggersOption }, { triggers })
+  return {
+    due: (input) => {
+      const reasons = triggers.map((trigger) => trigger.due(input))
+      return reasons.every((reason) => reason !== null) && reasons.length > 0 ? reasons.join("+") : null
+    },
+    dueTime: (input) => {
+      const waitsFor = triggers.filter((trigger) => trigger.due(input) === null)
+      const times = waitsFor.flatMap((trigger) => trigger.dueTime?.(input) ?? [])
+      return times.length === 0 || times.length < waitsFor.length ? null : Math.max(...times)
+    },
+    gainsTooLittle: (input, taken) =>
+      triggers.some((trigger) => trigger.gainsTooLittle?.(input, taken) === true),
+  }
+}
 
 /** Never due. `compact` still compacts on demand. */
 export const never: Trigger = { due: () => null }

@@ -1,0 +1,135 @@
+/**
+ * What the parts of a policy are made of. A number that is none, such as `NaN` of a variable that is not set, is refused where the policy
+ * is composed: with it, a policy would never compact, or compact at every turn, and say nothing of it.
+ */
+import { Predicate, Schema } from "effect"
+import { Origin } from "@memfold/message/Message"
+import {
+  Callable,
+  checkedBy,
+  nested,
+  option,
+  type OptionGroup,
+  problemIn,
+  wholeFrom,
+} from "../options/OptionGroup.js"
+import { Wording } from "../summary/Wording.js"
+
+/** A number of tokens or characters. */
+export const size = option(Schema.Number.pipe(Schema.greaterThanOrEqualTo(0)), "a number, 0 or more")
+
+/** A number of messages or turns; `Infinity` is all of them. */
+export const countFrom = (least: number): Schema.Schema<number> =>
+  option(
+    Schema.Number.pipe(
+      Schema.filter(
+        (value) => value >= least && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY),
+      ),
+    ),
+    `a whole number, ${least} or more, or Infinity`,
+  )
+
+/** What has a method. */
+const having = (method: string) =>
+  checkedBy<object>((value) => Predicate.hasProperty(value, method) && typeof value[method] === "function")
+
+const Trigger = having("due")
+const Keep = having("from")
+
+export const triggers = option(Schema.Array(Trigger), "triggers, such as Trigger.backlog({ messages: 20 })")
+export const keeps = option(Schema.Array(Keep), "keep rules, such as Keep.lastTurns(2)")
+export const keep = option(Keep, "a keep rule, such as Keep.lastTurns(2)")
+
+/**
+ * Throws if a part cannot be made of what it is given.
+ *
+ * @param part - the name of the part, as programs write it
+ * @param group - what each of its parameters must be
+ * @param given - the parameters
+ * @throws InvalidOption
+ */
+export const checkPart = (part: string, group: OptionGroup, given: object): void => {
+  // A parameter that is missing is wrong, too.
+  const all = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null]))
+  const wrong = problemIn(group, all, `${part}.`)
+  if (wrong !== null) throw wrong
+}
+
+/** An object with these fields and no others. */
+export const exactly = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error" } })
+
+const sizeOrDefault = Schema.optional(size)
+
+export const clear = option(
+  exactly({ keep: Keep, above: sizeOrDefault }),
+  "an object like { keep: Keep.lastTurns(2), above: 200 }",
+)
+export const trim = option(
+  exactly({ keep: Keep, above: sizeOrDefault, head: sizeOrDefault, tail: sizeOrDefault }),
+  "an object like { keep: Keep.lastTurns(2), above: 4_000, head: 1_500, tail: 1_500 }",
+)
+export const splitting = option(
+  exactly({ prefix: Schema.Union(size, Callable) }),
+  "an object like { prefix: 5_000 }, with a number of tokens or a function that returns it",
+)
+
+/** What summaries do with material. */
+export const Trust = Schema.Literal("together", "separate")
+
+const whole = wholeFrom(1)
+const share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(0.9))
+const names = Schema.Array(Schema.String)
+
+/** The parts of a strategy. */
+export const strategyParts = {
+  name: option(Schema.String, "a text"),
+  when: option(Trigger, "a trigger, such as Trigger.backlog({ messages: 20 })"),
+  keep,
+  batchSize: option(having("to"), "a batch size, such as BatchSize.all"),
+  summaryMode: option(Schema.Literal("rolling", "blocks", "drop", "none"), "rolling, blocks, drop or none"),
+  summarySize: option(
+    Schema.Struct({ share, maxTokens: whole }),
+    "an object like { share: 0.25, maxTokens: 800 }, with a share of at most 0.9",
+  ),
+  mergeBlocks: option(
+    Schema.Struct({ above: whole, maxTokens: whole }),
+    "an object like { above: 4_000, maxTokens: 1_000 }",
+  ),
+  recallBlocks: option(Schema.Struct({ maxTokens: whole }), "an object like { maxTokens: 2_000 }"),
+  split: option(
+    Schema.Struct({ above: size, prefix: Callable }),
+    "a rule that splits turns, such as Split.tailAbove(20_000, { prefix: 5_000 })",
+  ),
+  pin: option(having("pins"), "a pin rule, such as Pin.firstUserMessage"),
+  prune: option(
+    Schema.Array(
+      Schema.Struct({
+        method: Schema.Literal("soft-trim", "hard-clear"),
+        keep: Keep,
+        above: size,
+        head: size,
+        tail: size,
+      }),
+    ),
+    "an array of prune rules, such as [Prune.softTrim({ keep: Keep.lastTurns(2) })]",
+  ),
+  toolNotes: option(
+    Schema.Struct({
+      failures: Schema.optional(Schema.Struct({ maxFailures: size, maxCharacters: size })),
+      files: Schema.optional(Schema.Struct({ readers: names, writers: names, pathArguments: names })),
+    }),
+    "an object like { files: ToolNotes.commonFileTools }",
+  ),
+  contextLimit: option(Schema.Number.pipe(Schema.positive()), "a number of tokens above 0"),
+  context: nested(
+    {
+      wording: option(Wording, "a wording, such as Wording.conversationSummary"),
+      maxMessages: whole,
+      factsInFront: option(Schema.Boolean, "true or false"),
+      trust: option(Trust, "together or separate"),
+      minimumOrigin: option(Origin, `one of ${Origin.literals.join(", ")}`),
+    },
+    "an object like { maxMessages: 40 }",
+  ),
+}
