@@ -207,21 +207,19 @@ export const storedLog = (log: Service): Service => log.stored ?? log
 
 /**
  * Fails if a session that is about to start is in an archive, which this process has not opened: with a second start, nobody could
- * read either. Logs of memfold itself are in no archive.
+ * read either. An archive behind the log brings it back. Logs of memfold itself are in no archive.
  */
-export const notArchived = (log: Pick<Service, "head">, session: string): Effect.Effect<void, LogError> =>
-  isReserved(session)
-    ? Effect.void
-    : Effect.flatMap(log.head(markOf(session)), (mark) =>
-        mark === null
-          ? Effect.void
-          : new LogError({
-              operation: "append",
-              session,
-              reason:
-                "the session is in an archive; open the store with its archive (withArchive, --archive), and try again",
-            }),
-      )
+export const notArchived = (
+  log: Pick<Service, "head" | "archived">,
+  session: string,
+): Effect.Effect<void, LogError> =>
+  Effect.gen(function* () {
+    if (isReserved(session) || (yield* log.head(markOf(session))) === null) return
+    if (log.archived === true && (yield* log.head(session)) !== null) return
+    const reason =
+      "the session is in an archive; open the store with its archive (withArchive, --archive), and try again"
+    return yield* new LogError({ operation: "append", session, reason })
+  })
 
 /** Where a reader of the feed begins, and how it goes on. */
 export interface FeedRange {

@@ -74,12 +74,28 @@ export const unlessHeld = (
       return yield* new EventLog.LogError({ operation, session, reason: held, refused: "held" })
   })
 
+/**
+ * Fails for the log of a store with an archive behind it: whatever reads there would bring back what is moved, and whatever deletes there
+ * would remove it from the archive.
+ */
+export const checkWithout = (
+  log: EventLog.Service,
+  session?: string,
+): Effect.Effect<void, EventLog.LogError> => {
+  const reason =
+    "this log has an archive behind it already (withArchive); give the log of the store itself, without its archive"
+  return log.archived === true
+    ? new EventLog.LogError({ operation: "archive", session, reason })
+    : Effect.void
+}
+
 /** Fails for a log that stays in the store: one that is held, and what memfold keeps for itself, which nobody brings back. */
 export const checkMovable = (
   log: EventLog.Service,
   session: string,
 ): Effect.Effect<void, EventLog.LogError> =>
   Effect.gen(function* () {
+    yield* checkWithout(log, session)
     yield* unlessHeld(log, "archive", session)
     const reason = "it is what memfold keeps for itself; archive the sessions of users"
     if (isReserved(session)) return yield* new EventLog.LogError({ operation: "archive", session, reason })

@@ -3,7 +3,7 @@ import { Audit, Session } from "@memfold/core"
 import { EventLog } from "@memfold/log"
 import { Effect, Stream } from "effect"
 import type { Archive, ArchiveError } from "./Archive.js"
-import { checkMovable } from "./marks.js"
+import { checkMovable, checkWithout } from "./marks.js"
 import { type Moved, moveUpTo, notedBy, notReplaced, settle } from "./segments.js"
 import { segmentsIn } from "./withSegments.js"
 
@@ -90,7 +90,7 @@ export const retainSegments = (
   archive: Archive,
   { owner, ...options }: SegmentOptions & { readonly owner?: string | undefined } = {},
 ): Stream.Stream<SegmentsRetained, EventLog.LogError> =>
-  EventLog.logs(log, owner).pipe(
+  Stream.unwrap(Effect.as(checkWithout(log), EventLog.logs(log, owner))).pipe(
     Stream.mapEffect(({ session }) =>
       Effect.gen(function* () {
         const noted = notedBy(session)

@@ -3,7 +3,7 @@ import { Audit } from "@memfold/core"
 import { EventLog } from "@memfold/log"
 import { Clock, Duration, Effect, Schema, Stream } from "effect"
 import { type Archive, ArchiveError } from "./Archive.js"
-import { markedBy, unlessHeld } from "./marks.js"
+import { checkWithout, markedBy, unlessHeld } from "./marks.js"
 import { archiveSession, eraseArchived, restoreSession } from "./move.js"
 
 const DurationText = Schema.String.pipe(
@@ -123,7 +123,7 @@ export const retain = (
   { rules, archive, dryRun = true }: RetentionOptions,
 ): Stream.Stream<Retained, EventLog.LogError> =>
   Stream.unwrap(
-    Effect.map(Clock.currentTimeMillis, (now) =>
+    Effect.map(Effect.zipRight(checkWithout(log), Clock.currentTimeMillis), (now) =>
       EventLog.sessions(log).pipe(
         Stream.mapEffect((info) => {
           const rule = ruleFor(rules, info, now)

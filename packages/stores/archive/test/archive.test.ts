@@ -16,6 +16,8 @@ import {
   folderArchive,
   openArchive,
   restoreSession,
+  retain,
+  retainSegments,
   s3Archive,
 } from "../src/index.js"
 import { bucketServer } from "./bucketServer.js"
@@ -419,6 +421,48 @@ describe("a place", () => {
     for (const key of keys) await Effect.runPromise(kept.remove(key))
     expect(await Effect.runPromise(kept.list)).toEqual([])
   })
+})
+
+describe("a log with an archive behind it", () => {
+  it.scoped(
+    "is refused by all that moves sessions there, which would take from the archive what it has written",
+    () =>
+      Effect.gen(function* () {
+        const archive = folderArchive(folder())
+        const store = yield* InMemoryEventLog.make
+        yield* fill(store, "s")
+        yield* TestClock.adjust("100 days")
+        const before = yield* linesOf(store, "s")
+        const log = yield* behind(store, archive)
+        const rules = [{ do: "archive", idle: "90 days" }] as const
+        const moves: Readonly<Record<string, Effect.Effect<unknown, Error>>> = {
+          archiveSession: archiveSession(log, archive, "s"),
+          archiveSegments: archiveSegments(log, archive, "s", { keepVersions: 1, size: 2 }),
+          retain: Stream.runDrain(retain(log, { rules, archive, dryRun: false })),
+          retainSegments: Stream.runDrain(retainSegments(log, archive, { keepVersions: 1, size: 2 })),
+        }
+        for (const [name, move] of Object.entries(moves))
+          expect([name, (yield* Effect.flip(move)).message]).toEqual([
+            name,
+            expect.stringContaining("give the log of the store itself"),
+          ])
+        expect(yield* archive.list).toEqual([])
+        expect(yield* linesOf(store, "s")).toEqual(before)
+      }),
+  )
+
+  it.scoped("brings back the session that is forked to, and says that it exists", () =>
+    Effect.gen(function* () {
+      const archive = folderArchive(folder())
+      const store = yield* InMemoryEventLog.make
+      for (const session of ["s", "other"]) yield* fill(store, session)
+      const before = yield* linesOf(store, "s")
+      yield* archiveSession(store, archive, "s")
+      const memory = yield* memoryOver(yield* behind(store, archive))
+      expect((yield* Effect.flip(memory.fork("other", "s"))).message).toMatch(/"s" exists already/)
+      expect(yield* linesOf(store, "s")).toEqual(before)
+    }),
+  )
 })
 
 describe("a process without the archive", () => {

@@ -10,14 +10,28 @@ import { type Keyring, KeyringError } from "./Keyring.js"
 import { hiddenKey } from "./seal.js"
 import { describedBy, failure, ofKeyring, type Operation, sealer } from "./sealer.js"
 
+/** Throws for a log whose layers go over this one, or that seals already: nobody above would know what is below. */
+const checkOrder = (log: EventLog.Service): void => {
+  // What comes back would have lost its owner, whom a sealed event does not name to the archive.
+  if (log.archived === true)
+    throw new TypeError(
+      "the store to be sealed has an archive behind it; seal the store, and put the archive behind what is sealed: withArchive(sealed(…), …)",
+    )
+  // An erasure would reach the keys of one keyring alone.
+  if (log.erasure !== undefined)
+    throw new TypeError("the store to be sealed seals what it keeps already; seal it once, with one keyring")
+}
+
 /**
  * Seals what a log keeps.
  *
- * @param log - the log of a store
+ * @param log - the log of a store, which neither seals itself nor has an archive behind it: an archive goes behind what is sealed
  * @param keyring - the keys
  * @returns a log with the same records, for whoever has the keys
+ * @throws TypeError: the log seals already, or has an archive behind it
  */
 export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Service => {
+  checkOrder(log)
   const own = sealer(log, keyring)
   const { keysNow, forgetting, deleted, unlessErased } = own
   const { openEach, openRecords, openRows, openTitles, sealBatch, sealChanges, sealRewritten } = forms(own)
@@ -158,23 +172,29 @@ const sweep = Schedule.spaced("1 hour")
 /**
  * Seals a log, and destroys keys of erasures once their time has come, at most an hour later, until the scope ends.
  *
- * @param log - the log of a store
+ * @param log - the log of a store, which neither seals itself nor has an archive behind it
  * @param keyring - the keys
  */
 export const sealing = (
   log: EventLog.Service,
   keyring: Keyring,
-): Effect.Effect<EventLog.Service, never, Scope.Scope> =>
-  keyring.destroyDue.pipe(
-    Effect.catchAll(({ message }) =>
-      Effect.annotateLogs(Effect.logWarning("keys were not destroyed whose time has come"), {
-        reason: message,
-      }),
-    ),
-    Effect.repeat(sweep),
-    Effect.forkScoped,
-    Effect.as(sealLog(log, keyring)),
-  )
+): Effect.Effect<EventLog.Service, EventLog.LogError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const sealed = yield* Effect.try({
+      try: () => sealLog(log, keyring),
+      catch: (error) => new EventLog.LogError({ operation: "open", reason: (error as TypeError).message }),
+    })
+    yield* keyring.destroyDue.pipe(
+      Effect.catchAll(({ message }) =>
+        Effect.annotateLogs(Effect.logWarning("keys were not destroyed whose time has come"), {
+          reason: message,
+        }),
+      ),
+      Effect.repeat(sweep),
+      Effect.forkScoped,
+    )
+    return sealed
+  })
 
 /**
  * Seals the log of a store. While it is open, keys of erasures are destroyed once their time has come, at most an hour later.
@@ -197,7 +217,7 @@ export const sealing = (
 export const sealed = <E, R>(
   store: Layer.Layer<EventLog.EventLog, E, R>,
   keyring: Keyring,
-): Layer.Layer<EventLog.EventLog, E, R> =>
+): Layer.Layer<EventLog.EventLog, E | EventLog.LogError, R> =>
   Layer.scoped(
     EventLog.EventLog,
     Effect.flatMap(EventLog.EventLog, (log) => sealing(log, keyring)),

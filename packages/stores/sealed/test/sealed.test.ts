@@ -1,12 +1,12 @@
 /** A sealed log: the laws of a log, and what its store and copies of it have. */
-import { type EventLog, InMemoryEventLog, Message } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
 import { memoryOver, pairs } from "@memfold/harness/engine"
 import { layer as sqlite } from "@memfold/store-sqlite"
 import { eventLogProperties, memoryProperties } from "@memfold/testing"
 import { lawSuite } from "@memfold/testing/vitest"
 import { SlidingWindow } from "@memfold/strategy-sliding-window"
-import { Effect, Either } from "effect"
+import { Effect, Either, Layer } from "effect"
 import * as fc from "fast-check"
 import * as fs from "node:fs"
 import { join } from "node:path"
@@ -172,6 +172,23 @@ describe("a sealed record", () => {
     expect(await read(fresh)).toMatchObject({ right: [{ data: '{"text":"one"}' }] })
     expect(await read(old)).toMatchObject({ left: { reason: expect.stringContaining(fresh.id) } })
   })
+})
+
+it("goes over a store, and over nothing that seals or has an archive behind it", async () => {
+  const store = await Effect.runPromise(InMemoryEventLog.make)
+  const wrong: ReadonlyArray<readonly [EventLog.Service, RegExp]> = [
+    [sealLog(store, shared), /seal it once/],
+    [{ ...store, archived: true }, /archive behind what is sealed/],
+  ]
+  for (const [log, reason] of wrong) {
+    expect(() => sealLog(log, shared)).toThrow(reason)
+    const opened = Layer.build(sealed(Layer.succeed(EventLog.EventLog, log), shared))
+    expect(await Effect.runPromise(Effect.scoped(Effect.flip(opened)))).toMatchObject({
+      _tag: "LogError",
+      operation: "open",
+      message: expect.stringMatching(reason),
+    })
+  }
 })
 
 it("hides which buckets of the index a session has, and finds what a plain store finds", () =>
