@@ -4,7 +4,7 @@
  */
 import { Array, Effect, Either, ParseResult, Schema } from "effect"
 import { atOnce, mappedInSteps, type Steps } from "@memfold/log/breathe"
-import type { LogRecord, NewRecord, RewrittenRecord } from "@memfold/log/EventLog"
+import { type LogRecord, type NewRecord, type RewrittenRecord, sealedStart } from "@memfold/log/EventLog"
 import { exactCheck } from "./exactCheck.js"
 import type { Message } from "@memfold/message/Message"
 import { Actor, CurrentActor } from "./Actor.js"
@@ -280,6 +280,11 @@ export const decodeWith =
       if (record.type === "MessageAppended") return recorded({ _tag: "DamagedMessage", detail })
       return Either.left(new DamagedEvent({ session, version, detail }))
     }
+    // Nothing is lost, so the session must not go on without it.
+    if (record.data.startsWith(sealedStart))
+      return Either.left(
+        new DamagedEvent({ session, version, detail: "it is sealed; open the store with its keys (sealed)" }),
+      )
     if (record.checksum !== undefined && record.checksum !== checksumOf(record)) {
       return damaged("it is not as it was written, or not in its place: the checksum does not match")
     }

@@ -112,6 +112,9 @@ export const isReserved = (session: string): boolean => session.startsWith("memf
 /** The schema version of a record whose data are in an archive: its `data` say where. */
 export const movedSchema = -1
 
+/** What the data of a record begin with that a layer over the store has sealed: no event has a field of this name. */
+export const sealedStart = '{"sealed":'
+
 /** A position in a session's log: a version, and the batch id of the record there. Together they identify the log. */
 export interface LogPosition {
   readonly version: number

@@ -63,7 +63,7 @@ export const sealTexts = (
   for (const { text, about } of texts) hash.update(`${about.length}:${text.length}:${about}${text}`)
   const first = hash.digest().subarray(0, 12)
   const start = first.readUInt32BE(8)
-  const named = `{"sealed":${JSON.stringify(id)}${also.length === 0 ? "" : `,"also":${JSON.stringify(also)}`}`
+  const named = `${EventLog.sealedStart}${JSON.stringify(id)}${also.length === 0 ? "" : `,"also":${JSON.stringify(also)}`}`
   return texts.map(({ text, about }, at) => {
     const nonce = Buffer.from(first)
     nonce.writeUInt32BE((start ^ at) >>> 0, 8)
@@ -81,7 +81,7 @@ export interface SealedText {
 
 /** The sealed text in stored data; `null` if it is none. */
 export const sealedIn = (data: string): SealedText | null => {
-  if (!data.startsWith('{"sealed":')) return null
+  if (!data.startsWith(EventLog.sealedStart)) return null
   try {
     const { sealed, also = [], text } = JSON.parse(data) as Readonly<Record<string, unknown>>
     if (typeof sealed !== "string" || typeof text !== "string" || !Array.isArray(also)) return null

@@ -1,5 +1,5 @@
 /** A sealed log: the laws of a log, and what its store and copies of it have. */
-import { EventLog, InMemoryEventLog, Message } from "@memfold/core"
+import { EventLog, InMemoryEventLog, Message, Repair } from "@memfold/core"
 import { often } from "@memfold/harness/depth"
 import { memoryOver, pairs } from "@memfold/harness/engine"
 import { layer as sqlite } from "@memfold/store-sqlite"
@@ -190,6 +190,33 @@ it("goes over a store, and over nothing that seals or has an archive behind it",
     })
   }
 })
+
+it("is read, written to and repaired by nobody who has opened its store without the keys", () =>
+  run((log, inner) =>
+    Effect.gen(function* () {
+      const options = { strategy: pairs, compaction: { mode: "inline" } } as const
+      const said = [1, 2, 3, 4].flatMap(() => [Message.user("hello"), Message.assistant("yes")])
+      yield* Effect.flatMap(memoryOver(log, options), ({ append }) => append("a", said, { owner: "ann" }))
+      const before = yield* inner.read("a", all)
+      const memory = yield* memoryOver(inner, options)
+      const uses: ReadonlyArray<Effect.Effect<unknown, Error>> = [
+        memory.context("a"),
+        memory.messages("a"),
+        memory.append("a", said),
+        memory.fork("a", "b"),
+        memory.redact("a", 0),
+      ]
+      for (const use of uses)
+        expect(yield* Effect.flip(use)).toMatchObject({
+          _tag: "DamagedEvent",
+          session: "a",
+          message: expect.stringContaining("it is sealed; open the store with its keys"),
+        })
+      const { mended, left } = yield* Repair.repair(inner, "a")
+      expect([mended, left.map(({ version }) => version)]).toEqual([[], before.map(({ version }) => version)])
+      expect(yield* inner.read("a", all)).toEqual(before)
+    }).pipe(Effect.scoped),
+  ))
 
 it("hides which buckets of the index a session has, and finds what a plain store finds", () =>
   run((log, inner, keyring) =>
