@@ -1,11 +1,12 @@
 /** The stores in files and on servers, and the queues. Each is loaded when a URL needs it, so that programs without it start faster. */
+import type * as Sealed from "@memfold/sealed"
 import type * as Libsql from "@memfold/store-libsql"
 import type * as Bullmq from "@memfold/worker-bullmq"
 import type * as Cluster from "@memfold/worker-cluster"
 import type * as PgBoss from "@memfold/worker-pg-boss"
 import { EventLog } from "@memfold/core"
 import { Effect } from "effect"
-import { mkdirSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { isMissing, loading, MissingPackage, optional } from "./MissingPackage.js"
 import type { Open, OpenStore, Seal } from "./OpenStore.js"
@@ -43,6 +44,18 @@ const libsql: Open = (_path, { create = true, readonly = false }, url) =>
     ({ make }) => make({ url, create, readonly }),
   )
 
+/** What wraps the keys in a folder. A root that is lost is not made anew beside the keys that it wraps: these would have two then. */
+const rootIn = (folder: string, { environmentRoot, fileRoot }: typeof Sealed) => {
+  const variable = "MEMFOLD_ROOT_KEY"
+  if (process.env[variable] !== undefined) return environmentRoot(variable)
+  const file = join(folder, "root.key")
+  if (existsSync(join(folder, "owners")) && !existsSync(file))
+    throw new RangeError(
+      `${file} is missing, and the keys in ${folder} were wrapped before: put it back from a backup, or set ${variable}`,
+    )
+  return fileRoot(file)
+}
+
 /**
  * Seals a log with the keys in a folder: `root.key` there wraps them, or the environment variable MEMFOLD_ROOT_KEY. The folder is made if
  * it is missing.
@@ -50,17 +63,12 @@ const libsql: Open = (_path, { create = true, readonly = false }, url) =>
 export const seal: Seal = (folder, log) =>
   Effect.flatMap(
     loading(() => import("@memfold/sealed")),
-    ({ environmentRoot, fileRoot, folderKeyring, sealing }) =>
+    (sealed) =>
       Effect.flatMap(
         Effect.try({
           try: () => {
             mkdirSync(folder, { recursive: true, mode: 0o700 })
-            const variable = "MEMFOLD_ROOT_KEY"
-            const root =
-              process.env[variable] === undefined
-                ? fileRoot(join(folder, "root.key"))
-                : environmentRoot(variable)
-            return folderKeyring({ folder: join(folder, "owners"), root })
+            return sealed.folderKeyring({ folder: join(folder, "owners"), root: rootIn(folder, sealed) })
           },
           catch: (cause) =>
             new EventLog.LogError({
@@ -69,7 +77,7 @@ export const seal: Seal = (folder, log) =>
               cause,
             }),
         }),
-        (keyring) => sealing(log, keyring),
+        (keyring) => sealed.sealing(log, keyring),
       ),
   )
 

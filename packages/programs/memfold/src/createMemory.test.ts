@@ -1,7 +1,7 @@
 import { Message } from "@memfold/core"
 import { dropFullTextIndex } from "@memfold/store-sqlite"
 import { Effect } from "effect"
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -160,6 +160,23 @@ describe("createMemory", () => {
     } finally {
       prepared.mockRestore()
     }
+  })
+
+  it("makes no root anew beside keys that another one has wrapped", async () => {
+    const keys = join(folder, "rooted")
+    const store = `sealed:${keys},sqlite:${join(folder, "rooted.db")}`
+    const used = async () => {
+      await using memory = createMemory({ store })
+      return await memory.append("c", { role: "user", content: "Hello" })
+    }
+    await used()
+    renameSync(join(keys, "root.key"), join(keys, "kept.key"))
+    await expect(used()).rejects.toMatchObject({
+      _tag: "LogError",
+      message: expect.stringMatching(/root\.key is missing, .*: put it back from a backup/),
+    })
+    renameSync(join(keys, "kept.key"), join(keys, "root.key"))
+    expect(await used()).toMatchObject({ from: 1 })
   })
 
   it("rejects with typed errors", async () => {

@@ -27,11 +27,11 @@ const rootOf = (key: Uint8Array): Root => ({
     return Buffer.concat([nonce, cipher.update(given), cipher.final(), cipher.getAuthTag()])
   },
   unwrap: async (wrapped, about) => {
-    const decipher = createDecipheriv("aes-256-gcm", key, wrapped.subarray(0, 12))
-      .setAAD(Buffer.from(about))
-      .setAuthTag(wrapped.subarray(-16))
-    const bytes = decipher.update(wrapped.subarray(12, -16))
     try {
+      const decipher = createDecipheriv("aes-256-gcm", key, wrapped.subarray(0, 12))
+        .setAAD(Buffer.from(about))
+        .setAuthTag(wrapped.subarray(-16))
+      const bytes = decipher.update(wrapped.subarray(12, -16))
       return Buffer.concat([bytes, decipher.final()])
     } catch {
       throw new Unreadable("it was changed since the root has wrapped it")

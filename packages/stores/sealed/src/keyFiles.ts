@@ -2,6 +2,7 @@
  * The files of a keyring: a folder for each holder, in which every change is a file with the next number. Of two processes that change the
  * keys of a holder at once, one writes the number, and the other decides again.
  */
+import { Schema } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import {
   existsSync,
@@ -113,12 +114,32 @@ const pathOf = (folder: string, number: number): string => join(folder, `${numbe
 export const isNewest = (folder: string, { number, mark }: Found): boolean =>
   number > 0 && !existsSync(pathOf(folder, number + 1)) && markOf(pathOf(folder, number)) === mark
 
+const Time = Schema.NullOr(Schema.Number)
+
+const isStored = Schema.is(
+  Schema.Struct({
+    holder: Schema.String,
+    root: Schema.String,
+    hold: Schema.NullOr(Schema.String),
+    keys: Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        made: Schema.Number,
+        revoked: Time,
+        due: Time,
+        destroyed: Time,
+        wrapped: Schema.NullOr(Schema.String),
+      }).pipe(Schema.filter(({ destroyed, wrapped }) => (destroyed === null) === (wrapped !== null))),
+    ),
+  }),
+)
+
 /** The keys in a file. */
 const keysIn = (path: string): Stored => {
   const text = readFileSync(path, "utf8")
   try {
-    const stored = JSON.parse(text) as Partial<Stored> | null
-    if (typeof stored?.holder === "string" && Array.isArray(stored.keys)) return stored as Stored
+    const stored: unknown = JSON.parse(text)
+    if (isStored(stored)) return stored
   } catch {
     // It is damaged.
   }

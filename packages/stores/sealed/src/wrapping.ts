@@ -38,7 +38,10 @@ export const wrapping = (root: Root, earlierRoots: ReadonlyArray<Root>) => {
 
   const unwrap = async ({ holder, root: by }: Stored, { id, wrapped }: StoredKey): Promise<Key> => {
     const wrapper = roots.get(by)
-    if (wrapper === undefined) throw new Unreadable(`it was wrapped by the root "${by}", which is not given`)
+    if (wrapper === undefined)
+      throw new Unreadable(
+        `it was wrapped by the root "${by}", which is not given; give that root, or have it among the earlier roots`,
+      )
     const bytes = await wrapper.unwrap(Buffer.from(wrapped ?? "", "base64"), `${holder} ${id}`)
     const key = { id, bytes }
     unwrapped.set(id, key)

@@ -81,43 +81,68 @@ it("see what the others have changed, at once", () =>
     { numRuns: often(40, 2_000) },
   ))
 
-it.each(["{", '{"holder":"owner:bad","root":"root-0","hold":null,"keys":[]'])(
-  "destroys and wraps the keys of all others where the file of one says %s",
-  (damaged) =>
-    Effect.gen(function* () {
-      const folder = newFolder()
-      const keyring = newKeyring(folder)
-      const owners = Array.from({ length: 6 }, (_, at): Holder => ({ owner: `owner-${at}` }))
-      const bad: Holder = { owner: "bad" }
-      for (const holder of [bad, ...owners]) {
-        yield* keyring.current(holder)
-        yield* keyring.revoke(holder, holder === owners[5] ? null : 0)
-      }
-      const [{ id } = { id: "" }] = yield* keyring.list(bad)
-      const place = join(folder, "owners", id.slice(0, 32))
-      for (const name of fs.readdirSync(place)) fs.writeFileSync(join(place, name), damaged)
-      const inner = yield* InMemoryEventLog.make
-      const receipt = yield* erase(inner, keyring, {
-        owner: "owner-5",
-        actor: "dpo",
-        reason: "asked for",
-        after: 0,
-      })
-      expect(receipt.keys).toHaveLength(1)
-      expect(yield* Effect.either(keyring.destroyDue)).toMatchObject({ left: { _tag: "KeyringError" } })
-      const left = yield* Effect.forEach(owners, (holder) => keyring.list(holder))
-      expect(left.flat().map(({ destroyed }) => destroyed === null)).toEqual(owners.map(() => false))
-      const next = folderKeyring({
-        folder: join(folder, "owners"),
-        root: fileRoot(join(folder, "next.key")),
-        earlierRoots: [fileRoot(join(folder, "root.key"))],
-      })
-      expect(yield* Effect.either(next.rewrap)).toMatchObject({ left: { _tag: "KeyringError" } })
-      for (const holder of owners) {
-        const [key = { id: "" }] = yield* next.list(holder)
-        const [name = ""] = fs.readdirSync(join(folder, "owners", key.id.slice(0, 32)))
-        const file = fs.readFileSync(join(folder, "owners", key.id.slice(0, 32), name), "utf8")
-        expect(file).toContain(fileRoot(join(folder, "next.key")).id)
-      }
-    }).pipe(Effect.runPromise),
+it.each([
+  "{",
+  '{"holder":"owner:bad","root":"root-0","hold":null,"keys":[]',
+  '{"holder":"owner:bad","root":"root-0","hold":null,"keys":[null]}',
+  '{"holder":"owner:bad","root":"root-0","hold":null,"keys":[{"id":"a"}]}',
+])("destroys and wraps the keys of all others where the file of one says %s", (damaged) =>
+  Effect.gen(function* () {
+    const folder = newFolder()
+    const keyring = newKeyring(folder)
+    const owners = Array.from({ length: 6 }, (_, at): Holder => ({ owner: `owner-${at}` }))
+    const bad: Holder = { owner: "bad" }
+    for (const holder of [bad, ...owners]) {
+      yield* keyring.current(holder)
+      yield* keyring.revoke(holder, holder === owners[5] ? null : 0)
+    }
+    const [{ id } = { id: "" }] = yield* keyring.list(bad)
+    const place = join(folder, "owners", id.slice(0, 32))
+    for (const name of fs.readdirSync(place)) fs.writeFileSync(join(place, name), damaged)
+    const inner = yield* InMemoryEventLog.make
+    const receipt = yield* erase(inner, keyring, {
+      owner: "owner-5",
+      actor: "dpo",
+      reason: "asked for",
+      after: 0,
+    })
+    expect(receipt.keys).toHaveLength(1)
+    expect(yield* Effect.either(keyring.destroyDue)).toMatchObject({
+      left: { _tag: "KeyringError", refused: "unreadable", reason: expect.stringContaining("is damaged") },
+    })
+    const left = yield* Effect.forEach(owners, (holder) => keyring.list(holder))
+    expect(left.flat().map(({ destroyed }) => destroyed === null)).toEqual(owners.map(() => false))
+    const next = folderKeyring({
+      folder: join(folder, "owners"),
+      root: fileRoot(join(folder, "next.key")),
+      earlierRoots: [fileRoot(join(folder, "root.key"))],
+    })
+    expect(yield* Effect.either(next.rewrap)).toMatchObject({ left: { _tag: "KeyringError" } })
+    for (const holder of owners) {
+      const [key = { id: "" }] = yield* next.list(holder)
+      const [name = ""] = fs.readdirSync(join(folder, "owners", key.id.slice(0, 32)))
+      const file = fs.readFileSync(join(folder, "owners", key.id.slice(0, 32), name), "utf8")
+      expect(file).toContain(fileRoot(join(folder, "next.key")).id)
+    }
+  }).pipe(Effect.runPromise),
 )
+
+it("says of a key that was changed that it cannot be read, however it was", () =>
+  Effect.gen(function* () {
+    const folder = newFolder()
+    const { id } = yield* newKeyring(folder).current(ann)
+    const file = join(folder, "owners", id.slice(0, 32), "1.json")
+    const stored = JSON.parse(fs.readFileSync(file, "utf8")) as { readonly keys: ReadonlyArray<object> }
+    for (const wrapped of [
+      "",
+      "AAAA",
+      Buffer.alloc(40).toString("base64"),
+      Buffer.alloc(60).toString("base64"),
+      null,
+    ]) {
+      fs.writeFileSync(file, JSON.stringify({ ...stored, keys: [{ ...stored.keys[0], wrapped }] }))
+      expect(yield* Effect.either(newKeyring(folder).find(id))).toMatchObject({
+        left: { _tag: "KeyringError", refused: "unreadable" },
+      })
+    }
+  }).pipe(Effect.runPromise))
