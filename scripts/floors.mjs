@@ -123,8 +123,9 @@ export const exceptions = {
     reason: "an archive folds what it moves, and opens stores by URL",
   },
   "packages/stores/sharded": {
-    also: ["packages/stores/archive", "packages/programs/catalog"],
-    reason: "a session is moved by the copy of the archive, and shards are opened by URL",
+    also: ["packages/core", "packages/stores/archive", "packages/programs/catalog"],
+    reason:
+      "a session is moved by the copy of the archive, shards are opened by URL, and its options are checked as all are",
   },
   "packages/core": {
     only: ["packages/ports/message", "packages/ports/log"],

@@ -1,4 +1,5 @@
 /** An archive in a folder. */
+import { OptionGroup } from "@memfold/core"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
@@ -27,6 +28,9 @@ const syncFolder = async (folder: string): Promise<void> => {
 /**
  * An archive in a folder, which is made by the first object. Files can be read by their owner only.
  *
+ * @param folder - the path of the folder
+ * @throws InvalidOption: it is no text, or an empty one
+ *
  * @example
  * ```ts
  * import { folderArchive } from "@memfold/archive"
@@ -35,6 +39,9 @@ const syncFolder = async (folder: string): Promise<void> => {
  * ```
  */
 export const folderArchive = (folder: string): Archive => {
+  // Without a name, it would be the folder that the process is in.
+  if (typeof folder !== "string" || folder.trim() === "")
+    throw new OptionGroup.InvalidOption({ option: "folder", allowed: "the path of a folder" })
   const root = resolve(folder)
   const attempt = <A>(operation: ArchiveError["operation"], about: string | null, run: () => Promise<A>) =>
     Effect.tryPromise({

@@ -3,7 +3,8 @@ import { catalogStore } from "./catalog.js"
 import { EventLog } from "@memfold/log"
 import { atMost } from "@memfold/log/atMost"
 import { Newest } from "@memfold/log/Newest"
-import { Clock, Effect, Layer, Stream, Struct } from "effect"
+import { OptionGroup } from "@memfold/core"
+import { Clock, Effect, Layer, Schema, Stream, Struct } from "effect"
 import type { Archive } from "./Archive.js"
 import { eraseArchived, restoreSession } from "./move.js"
 import { openArchive } from "./open.js"
@@ -19,6 +20,7 @@ const trust = 60_000
 const mostKnown = 10_000
 
 const { markedBy, markOf } = EventLog
+const { Callable, checkedBy, fits, option } = OptionGroup
 
 /**
  * The log of a store with an archive behind it. Every operation on an archived session brings it back first; of a session whose old part
@@ -116,11 +118,29 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
     }
   })
 
+/** What is given to {@link withArchive}. */
+const checked = {
+  store: option(
+    Schema.Union(Schema.String, checkedBy<Layer.Layer<never>>(Layer.isLayer)),
+    "the URL of a store, or a layer",
+  ),
+  archive: option(
+    Schema.Union(
+      Schema.String,
+      checkedBy<Archive>(
+        fits(Schema.Struct({ name: Schema.String, put: Callable, get: Callable, remove: Callable })),
+      ),
+    ),
+    "a folder, s3://BUCKET/PREFIX, or an archive",
+  ),
+}
+
 /**
  * A store with an archive behind it, as a layer: for `createMemory({ store })`, and for `Memory.layer`.
  *
  * @param store - the URL of a store, or a layer
  * @param archive - a folder, `s3://BUCKET/PREFIX` (see {@link openArchive}), or an archive
+ * @throws InvalidOption: one of them is something else
  *
  * @example
  * ```ts
@@ -134,8 +154,10 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
 export const withArchive = <E = never>(
   store: string | Layer.Layer<EventLog.EventLog, E | EventLog.LogError>,
   archive: string | Archive,
-): Layer.Layer<EventLog.EventLog, E | EventLog.LogError> =>
-  Layer.effect(
+): Layer.Layer<EventLog.EventLog, E | EventLog.LogError> => {
+  const wrong = OptionGroup.wrongIn(checked, { store: store ?? null, archive: archive ?? null })
+  if (wrong !== null) throw wrong
+  return Layer.effect(
     EventLog.EventLog,
     Effect.gen(function* () {
       const opened = typeof archive === "string" ? yield* openArchive(archive) : archive
@@ -147,3 +169,4 @@ export const withArchive = <E = never>(
       ),
     ),
   ).pipe(Layer.provide(typeof store === "string" ? catalogStore(store) : store))
+}

@@ -19,6 +19,7 @@ import {
   retain,
   retainSegments,
   s3Archive,
+  withArchive,
 } from "../src/index.js"
 import { bucketServer } from "./bucketServer.js"
 import { fill, folder, linesOf, memoryOver } from "./support.js"
@@ -421,6 +422,17 @@ describe("a place", () => {
     for (const key of keys) await Effect.runPromise(kept.remove(key))
     expect(await Effect.runPromise(kept.list)).toEqual([])
   })
+})
+
+it.each<readonly [store: unknown, archive: unknown, words: string]>([
+  [undefined, "./cold", '"store" must be the URL of a store, or a layer'],
+  [Effect.runSync(InMemoryEventLog.make), "./cold", '"store" must be'],
+  ["memory:", undefined, '"archive" must be a folder, s3://BUCKET/PREFIX, or an archive'],
+  ["memory:", {}, '"archive" must be'],
+])("a store with an archive is no %s with %s", (store, archive, words) => {
+  expect(() => withArchive(store as "memory:", archive as string)).toThrow(words)
+  for (const nowhere of [undefined, "", " "])
+    expect(() => folderArchive(nowhere as string)).toThrow('"folder" must be the path of a folder')
 })
 
 describe("a log with an archive behind it", () => {

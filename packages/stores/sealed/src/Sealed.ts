@@ -10,6 +10,12 @@ import { type Keyring, KeyringError } from "./Keyring.js"
 import { hiddenKey } from "./seal.js"
 import { describedBy, failure, ofKeyring, type Operation, sealer } from "./sealer.js"
 
+/** Throws for what is no keyring, such as the folder of one. */
+const checkKeyring = ({ find, destroyDue }: Partial<Keyring>): void => {
+  if (typeof find !== "function" || !Effect.isEffect(destroyDue))
+    throw new TypeError("the keys must be a keyring, such as folderKeyring({ folder, root })")
+}
+
 /** Throws for a log whose layers go over this one, or that seals already: nobody above would know what is below. */
 const checkOrder = (log: EventLog.Service): void => {
   // What comes back would have lost its owner, whom a sealed event does not name to the archive.
@@ -28,9 +34,10 @@ const checkOrder = (log: EventLog.Service): void => {
  * @param log - the log of a store, which neither seals itself nor has an archive behind it: an archive goes behind what is sealed
  * @param keyring - the keys
  * @returns a log with the same records, for whoever has the keys
- * @throws TypeError: the log seals already, or has an archive behind it
+ * @throws TypeError: the log seals already, or has an archive behind it, or the keyring is none
  */
 export const sealLog = (log: EventLog.Service, keyring: Keyring): EventLog.Service => {
+  checkKeyring(keyring ?? {})
   checkOrder(log)
   const own = sealer(log, keyring)
   const { keysNow, forgetting, deleted, unlessErased } = own
@@ -201,6 +208,7 @@ export const sealing = (
  *
  * @param store - the layer of the store, or another layer of a log
  * @param keyring - the keys
+ * @throws TypeError: one of them is something else
  *
  * @example
  * ```ts
@@ -217,8 +225,13 @@ export const sealing = (
 export const sealed = <E, R>(
   store: Layer.Layer<EventLog.EventLog, E, R>,
   keyring: Keyring,
-): Layer.Layer<EventLog.EventLog, E | EventLog.LogError, R> =>
-  Layer.scoped(
+): Layer.Layer<EventLog.EventLog, E | EventLog.LogError, R> => {
+  checkKeyring(keyring ?? {})
+  const isLayer: boolean = Layer.isLayer(store)
+  if (!isLayer)
+    throw new TypeError("the store to be sealed must be a layer; a URL has its keys in it: sealed:FOLDER,URL")
+  return Layer.scoped(
     EventLog.EventLog,
     Effect.flatMap(EventLog.EventLog, (log) => sealing(log, keyring)),
   ).pipe(Layer.provide(store))
+}

@@ -1,5 +1,5 @@
 /** A keyring in a folder, wrapped by a root. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { join } from "node:path"
 import {
   dueBy,
@@ -122,10 +122,36 @@ const filesOf = (folder: string, root: Root) => {
   return { attempt, read, readTidied, change }
 }
 
+const isRoot = Schema.is(
+  Schema.Struct({
+    id: Schema.String,
+    wrap: Schema.declare((given) => typeof given === "function"),
+    unwrap: Schema.declare((given) => typeof given === "function"),
+  }),
+)
+
+const isText = (given: unknown): boolean => typeof given === "string" && given.trim() !== ""
+
+const checkOptions = ({ folder, root, earlierRoots = [], ...others }: Partial<FolderOptions>): void => {
+  const [unknown] = Object.keys(others)
+  const wrong =
+    unknown !== undefined
+      ? `there is no option "${unknown}"; there are folder, root and earlierRoots`
+      : !isText(folder)
+        ? "`folder` must be the path of a folder"
+        : !isRoot(root)
+          ? "`root` must be a root, such as fileRoot(path) or kmsRoot(options)"
+          : !Array.isArray(earlierRoots) || !earlierRoots.every((one) => isRoot(one))
+            ? "`earlierRoots` must be an array of roots"
+            : null
+  if (wrong !== null) throw new TypeError(wrong)
+}
+
 /**
  * A keyring in a folder.
  *
  * @param options - the folder, and the root that wraps the keys
+ * @throws TypeError: an option is unknown, or its value is not allowed
  *
  * @example
  * ```ts
@@ -134,7 +160,9 @@ const filesOf = (folder: string, root: Root) => {
  * const keyring = folderKeyring({ folder: "keys/owners", root: fileRoot("keys/root.key") })
  * ```
  */
-export const folderKeyring = ({ folder, root, earlierRoots = [] }: FolderOptions): FolderKeyring => {
+export const folderKeyring = (options: FolderOptions): FolderKeyring => {
+  checkOptions(options ?? {})
+  const { folder, root, earlierRoots = [] } = options
   const { keyOf, rewrapped, withNew, forget } = wrapping(root, earlierRoots)
 
   const { attempt, read, readTidied, change } = filesOf(folder, root)

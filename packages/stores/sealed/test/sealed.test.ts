@@ -191,6 +191,29 @@ it("goes over a store, and over nothing that seals or has an archive behind it",
   }
 })
 
+it("takes a keyring and a layer, and a keyring takes what wraps its keys: anything else is named at once", () => {
+  const folder = newFolder()
+  const root = fileRoot(join(folder, "root.key"))
+  const wrong: ReadonlyArray<readonly [make: () => unknown, words: RegExp]> = [
+    [() => sealed("sqlite:chats.db" as never, shared), /must be a layer; a URL .* sealed:FOLDER,URL/],
+    [() => sealed(Effect.runSync(InMemoryEventLog.make) as never, shared), /must be a layer/],
+    ...[undefined, null, "keys", {}, root].map(
+      (keyring) => [() => sealed(InMemoryEventLog.layer, keyring as never), /must be a keyring/] as const,
+    ),
+    [() => sealLog(Effect.runSync(InMemoryEventLog.make), undefined as never), /must be a keyring/],
+    [() => folderKeyring(undefined as never), /`folder` must be/],
+    [() => folderKeyring({ folder: " ", root }), /`folder` must be/],
+    [() => folderKeyring({ folder } as never), /`root` must be a root/],
+    [() => folderKeyring({ folder, root: "root.key" as never }), /`root` must be a root/],
+    [() => folderKeyring({ folder, root, earlierRoots: root as never }), /`earlierRoots` must be an array/],
+    [() => folderKeyring({ folder, root, earlierRoot: [] } as never), /no option "earlierRoot"/],
+  ]
+  for (const [make, words] of wrong) {
+    expect(make).toThrow(words)
+    expect(make).toThrow(TypeError)
+  }
+})
+
 it("is read, written to and repaired by nobody who has opened its store without the keys", () =>
   run((log, inner) =>
     Effect.gen(function* () {

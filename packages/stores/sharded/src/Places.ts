@@ -20,6 +20,8 @@ const longestHold = 5_000
 /** How long a write waits before it looks again whether the session is still held. */
 const pause = 20
 
+const noName = "the function `place` has to answer with the name of a shard or `undefined`, at once"
+
 /** What decides where a new session goes. */
 export interface Placing {
   /**
@@ -127,7 +129,8 @@ export const placesOf = (
     never: ReadonlyArray<string> = [],
   ): Effect.Effect<Shard, EventLog.LogError> => {
     const among = allowed(owner).filter(({ name, leaving }) => leaving !== true && !never.includes(name))
-    const asked = typeof placing === "function" ? placing(session, owner) : undefined
+    const asked: unknown = typeof placing === "function" ? placing(session, owner) : undefined
+    if (asked !== undefined && typeof asked !== "string") return failed("place", session, noName)
     const key = placing === "owner" && owner !== null ? `owner ${owner}` : `session ${session}`
     const shard = asked === undefined ? rendezvous(among, key) : among.find(({ name }) => name === asked)
     return shard === undefined

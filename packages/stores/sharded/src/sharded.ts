@@ -4,6 +4,7 @@ import { EventLog } from "@memfold/log"
 import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { type Directory, directoryIn, type Place, placePrefix } from "./Directory.js"
 import { type Moved, moveSession } from "./move.js"
+import { checkOptions } from "./options.js"
 import { neverOn, plain, type Places, placesOf, type Placing, samePosition } from "./Places.js"
 import { routing } from "./routing.js"
 import type { Shard } from "./Shard.js"
@@ -351,25 +352,28 @@ export interface ShardedOptions extends Placing {
   readonly shards: Readonly<Record<string, string | ShardStore>>
 }
 
-const asLogError = ({ message }: { readonly message: string }) =>
-  new EventLog.LogError({ operation: "open", reason: message })
-
 const opened = (
   name: string,
   given: string | ShardStore,
 ): Effect.Effect<Shard, EventLog.LogError, Scope.Scope> =>
   Effect.gen(function* () {
     const { store, ...about }: ShardStore = typeof given === "string" ? { store: given } : given
-    const layer = typeof store === "string" ? yield* Effect.mapError(storeLayer(store), asLogError) : store
-    const context = yield* Effect.mapError(Layer.build(Layer.fresh(layer)), asLogError)
+    const layer = typeof store === "string" ? yield* storeLayer(store) : store
+    const context = yield* Layer.build(Layer.fresh(layer))
     return { name, ...about, log: Context.get(context, EventLog.EventLog) }
-  })
+  }).pipe(
+    Effect.mapError((error) => {
+      const reason = error._tag === "LogError" ? error.reason : error.message
+      return new EventLog.LogError({ operation: "open", reason: `the shard "${name}": ${reason}` })
+    }),
+  )
 
 /**
  * A store over stores, as a layer: for `createMemory({ store })`, and for `Memory.layer`.
  *
  * @param options - the shards by their names, which stay as they are; the first one has the places of all sessions. `place`: what decides
  *   where a session begins; `regionOf`: the region of an owner, whose sessions are on shards of this region alone
+ * @throws InvalidOption: an option is unknown, or its value is not allowed
  *
  * @example
  * ```ts
@@ -384,17 +388,19 @@ const opened = (
  * await memory.close()
  * ```
  */
-export const sharded = ({
-  shards,
-  ...placing
-}: ShardedOptions): Layer.Layer<EventLog.EventLog | Sharded, EventLog.LogError> =>
-  Layer.scopedContext(
+export const sharded = (
+  options: ShardedOptions,
+): Layer.Layer<EventLog.EventLog | Sharded, EventLog.LogError> => {
+  checkOptions(options)
+  const { shards, ...placing } = options
+  return Layer.scopedContext(
     Effect.gen(function* () {
       const all = yield* Effect.forEach(Object.entries(shards), ([name, given]) => opened(name, given))
       const log = yield* Effect.try({
         try: () => makeSharded({ shards: all, ...placing }),
-        catch: (error) => asLogError(error as TypeError),
+        catch: (error) => new EventLog.LogError({ operation: "open", reason: (error as TypeError).message }),
       })
       return Context.make(EventLog.EventLog, log as EventLog.Service).pipe(Context.add(Sharded, log))
     }),
   )
+}
