@@ -2,9 +2,18 @@
  * What a worker process does: it takes looks out of a queue, and compacts the sessions for which that is due. From time to time it
  * sweeps, for the looks that were lost.
  */
-import { Duration, Effect, Schedule, type Scope } from "effect"
+import { Duration, Effect, Schedule, type Schema, type Scope } from "effect"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
-import { type DispatchError, type Look, LookFailed, type Queue } from "@memfold/log/Dispatcher"
+import {
+  Callable,
+  checkedBy,
+  duration,
+  millisOf,
+  numberOf,
+  option,
+  problemIn,
+} from "../options/OptionGroup.js"
+import { DispatchError, type Look, LookFailed, type Queue } from "@memfold/log/Dispatcher"
 import { isGivenUp } from "../shell/dispatch.js"
 import type { Service as Memory } from "./MemoryService.js"
 import { sweepSession, sweepsOf } from "./sweep.js"
@@ -23,6 +32,17 @@ export interface WorkerOptions {
   /** Called after each look that found something due, with what was done. */
   readonly onOutcomes?: (session: string, outcomes: ReadonlyArray<CompactionOutcome>) => Effect.Effect<void>
 }
+
+/** What each option must be. */
+const workerOptions = {
+  concurrency: numberOf({ from: 1, to: 1_000_000 }),
+  shutdown: duration(),
+  sweepEvery: option(
+    checkedBy<Duration.DurationInput>((given) => millisOf(given) > 0),
+    'a duration of more than 0, such as "5 minutes"',
+  ),
+  onOutcomes: Callable,
+} satisfies Record<keyof WorkerOptions, Schema.Schema.AnyNoContext>
 
 /**
  * Works for a queue until the scope closes: looks at the sessions that it names, with a memory in the mode `dispatch`, which
@@ -50,14 +70,18 @@ export interface WorkerOptions {
 export const work = (
   queue: Queue,
   memory: Pick<Memory, "compact" | "state" | "look" | "sessions" | "consume">,
-  {
-    concurrency = 8,
-    shutdown = "30 seconds",
-    sweepEvery = "5 minutes",
-    onOutcomes = () => Effect.void,
-  }: WorkerOptions = {},
+  options: WorkerOptions = {},
 ): Effect.Effect<void, DispatchError, Scope.Scope> =>
   Effect.gen(function* () {
+    const wrong = problemIn(workerOptions, options)
+    if (wrong !== null)
+      return yield* new DispatchError({ operation: "work", session: null, reason: wrong.message })
+    const {
+      concurrency = 8,
+      shutdown = "30 seconds",
+      sweepEvery = "5 minutes",
+      onOutcomes = () => Effect.void,
+    } = options
     const sweeps = sweepsOf(queue, memory, Duration.toMillis(sweepEvery))
     const swept = (look: Look) =>
       Effect.mapError(

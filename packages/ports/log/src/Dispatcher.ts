@@ -40,6 +40,44 @@ export class DispatchError extends Schema.TaggedError<DispatchError>()("Dispatch
   }
 }
 
+/** The largest number that an option of a queue may be: as a time in milliseconds, no timer takes more. */
+const most = 2 ** 31 - 1
+
+/**
+ * Checks the options of a queue, as a type checker would.
+ *
+ * @param given - the options, of any type
+ * @param kinds - what each must be: a whole number of this or more, a text that passes a test, which is said in words, or anything. Others are
+ *   typing mistakes
+ *
+ * @example
+ * ```ts
+ * import { Dispatcher } from "@memfold/log"
+ * import { Effect } from "effect"
+ *
+ * export const checked = Dispatcher.checkOptions({ attempts: 0 }, { url: [/^redis:/, "redis://HOST"], attempts: 1 })
+ * Effect.runPromise(Effect.flip(checked)).then(({ reason }) => console.log(reason))
+ * ```
+ */
+export const checkOptions = (
+  given: object,
+  kinds: Readonly<Record<string, number | readonly [form: Pick<RegExp, "test">, words: string] | null>>,
+): Effect.Effect<void, DispatchError> => {
+  for (const [name, value] of Object.entries(given)) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
+    const refused = (reason: string) => new DispatchError({ operation: "open", session: null, reason })
+    if (kind === undefined)
+      return refused(`there is no option \`${name}\`; there are ${Object.keys(kinds).join(", ")}`)
+    if (value === undefined || kind === null) continue
+    if (typeof kind === "number") {
+      if (!Number.isInteger(value) || value < kind || value > most)
+        return refused(`\`${name}\` must be a whole number from ${kind} to ${most}`)
+    } else if (typeof value !== "string" || !kind[0].test(value))
+      return refused(`\`${name}\` must be ${kind[1]}`)
+  }
+  return Effect.void
+}
+
 /** How long an operation waits for the server of a queue, in seconds. */
 const longestAnswer = 10
 

@@ -15,31 +15,46 @@ const notProven = [
 /** How many sessions a receipt names that have events in the clear. */
 const mostNamed = 10
 
-/** What a receipt does not prove of sessions that have events in the clear. */
-const readableIn = (erased: ReadonlyArray<{ readonly session: string; readonly clear: number }>) => {
-  const found = erased.filter(({ clear }) => clear > 0)
-  const named = found.slice(0, mostNamed).map(({ session, clear }) => `"${session}" (${clear})`)
-  const others = found.length > named.length ? ` and ${found.length - named.length} other sessions` : ""
-  return found.length === 0
-    ? []
-    : [
-        `events in the clear, from before the store was sealed, in ${named.join(", ")}${others}: delete these sessions`,
-      ]
+/** Some sessions by their names; nothing without any. */
+const naming = (names: ReadonlyArray<string>, said: (named: string) => string): ReadonlyArray<string> => {
+  const named = names.slice(0, mostNamed).join(", ")
+  const others = names.length > mostNamed ? ` and ${names.length - mostNamed} other sessions` : ""
+  return names.length === 0 ? [] : [said(`${named}${others}`)]
 }
 
-/** The digest of the records of a session, as they are stored, and how many are in the clear. */
+/** What a receipt does not prove of sessions that have events in the clear, or whose events are in an archive. */
+const unproven = (
+  erased: ReadonlyArray<{ readonly session: string; readonly clear: number; readonly isArchived: boolean }>,
+): ReadonlyArray<string> => [
+  ...naming(
+    erased.filter(({ clear }) => clear > 0).map(({ session, clear }) => `"${session}" (${clear})`),
+    (named) => `events in the clear, from before the store was sealed, in ${named}: delete these sessions`,
+  ),
+  ...naming(
+    erased.filter(({ isArchived }) => isArchived).map(({ session }) => `"${session}"`),
+    (named) =>
+      `versions, sizes and digests of sessions that are in an archive, whose records are not in the store: ${named}`,
+  ),
+]
+
+/** The digest of the records of a session, as they are stored, how many are in the clear, and whether they are in an archive. */
 const erasedSession = (log: EventLog.Service, session: string) =>
   Effect.suspend(() => {
     const hash = createHash("sha256")
     const none = { session, version: 0, bytes: 0, clear: 0 }
-    return Effect.map(
+    return Effect.flatMap(
       Stream.runFold(EventLog.records(log, session), none, ({ bytes, clear }, record) => {
         const { version, data } = record
         hash.update(`${version}:${data}\n`)
         const isClear = isInTheClear(record)
         return { session, version, bytes: bytes + Buffer.byteLength(data), clear: clear + (isClear ? 1 : 0) }
       }),
-      (read) => ({ ...read, sha256: hash.digest("hex") }),
+      (read) =>
+        Effect.map(read.version > 0 ? Effect.succeed(null) : log.head(EventLog.markOf(session)), (mark) => ({
+          ...read,
+          sha256: hash.digest("hex"),
+          isArchived: mark !== null,
+        })),
     )
   })
 
@@ -118,9 +133,9 @@ export const erase = (
         reason,
         time,
         destroyTime,
-        sessions: erased.map(({ clear: _clear, ...session }) => session),
+        sessions: erased.map(({ clear: _clear, isArchived: _isArchived, ...session }) => session),
         keys: keys.flat(),
-        notProven: [...readableIn(erased), ...notProven],
+        notProven: [...unproven(erased), ...notProven],
       }
     }).pipe(Effect.tapErrorTag("Held", () => Effect.ignore(changeKeys(log, owner, keyring.restore, also))))
   })

@@ -25,6 +25,20 @@ export interface Options {
   readonly lease?: number
 }
 
+/** What each option must be, see `Dispatcher.checkOptions`. */
+export const kinds = {
+  url: [
+    { test: (url: string) => /^rediss?:\/\/\S/.test(url) && URL.canParse(url) },
+    "the URL of a server, such as redis://HOST",
+  ],
+  connection: null,
+  queue: [/^[^:]*[^:\s][^:]*$/, "a text that is not empty and has no colon"],
+  prefix: [/\S/, "a text that is not empty"],
+  attempts: 1,
+  backOff: 0,
+  lease: 1_000,
+} as const satisfies Record<keyof Options, unknown>
+
 /** The options, with defaults for missing ones. */
 export const withDefaults = (given: Options) => ({
   queue: given.queue ?? "memfold",

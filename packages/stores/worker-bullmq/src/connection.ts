@@ -13,8 +13,7 @@ export const connect = ({
   connection,
 }: Options): Effect.Effect<ConnectionOptions, Dispatcher.DispatchError, Scope.Scope> => {
   if (connection !== undefined) return Effect.succeed(connection)
-  if (url === undefined || !/^rediss?:\/\//.test(url))
-    return refuse("the queue needs a `url` such as redis://HOST, or a `connection`")
+  if (url === undefined) return refuse("the queue needs a `url` such as redis://HOST, or a `connection`")
   return Effect.acquireRelease(
     Effect.sync(() => {
       // Workers wait for their server as long as it takes, as BullMQ demands.

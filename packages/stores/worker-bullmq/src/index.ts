@@ -12,7 +12,7 @@ import { Dispatcher } from "@memfold/log"
 import { type ConnectionOptions, type Job, Queue, UnrecoverableError, Worker } from "bullmq"
 import { Clock, Effect, Exit, type Fiber, FiberId, Layer, Random, Runtime, type Scope } from "effect"
 import { connect } from "./connection.js"
-import { type Options, withDefaults } from "./Options.js"
+import { kinds, type Options, withDefaults } from "./Options.js"
 
 export type { Options } from "./Options.js"
 
@@ -155,6 +155,7 @@ export const make = (
   options: Options,
 ): Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Scope.Scope> =>
   Effect.gen(function* () {
+    yield* Dispatcher.checkOptions(options, kinds)
     const settings = withDefaults(options)
     const connection = yield* connect(options)
     const { prefix, attempts, backOff } = settings

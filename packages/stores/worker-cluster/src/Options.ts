@@ -29,6 +29,34 @@ export interface Options extends Pick<WithinOptions, "attempts" | "backOff"> {
   readonly pollInterval?: number
 }
 
+const name = [/\S/, "a text that is not empty"] as const
+const patience = { attempts: 1, backOff: 0 } as const
+
+/** What each option of `within` must be, see `Dispatcher.checkOptions`. */
+export const withinKinds = {
+  prefix: name,
+  ...patience,
+  tidyInterval: 1,
+} as const satisfies Record<keyof WithinOptions, unknown>
+
+/** What each option of `make` must be. */
+export const kinds = {
+  url: [
+    {
+      test: (given: string) => {
+        const url = given.replace(/^cluster:/, "")
+        return /^sqlite:\S/.test(url) || (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url))
+      },
+    },
+    "the URL of a database, such as cluster:postgres://HOST/DATABASE or cluster:sqlite:FILE",
+  ],
+  queue: name,
+  connections: 1,
+  ...patience,
+  lease: 1,
+  pollInterval: 1,
+} as const satisfies Record<keyof Options, unknown>
+
 /** The options of `within`, with defaults for missing ones. */
 export const withinDefaults = (given: WithinOptions) => ({
   prefix: given.prefix ?? "cluster",

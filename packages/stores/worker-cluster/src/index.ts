@@ -10,7 +10,15 @@ import { Dispatcher } from "@memfold/log"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Random, Runtime, Schedule, type Scope } from "effect"
 import { connected } from "./cluster.js"
 import { makeLine } from "./line.js"
-import { type Options, type Settings, withDefaults, withinDefaults, type WithinOptions } from "./Options.js"
+import {
+  kinds,
+  type Options,
+  type Settings,
+  withDefaults,
+  withinDefaults,
+  withinKinds,
+  type WithinOptions,
+} from "./Options.js"
 import { LookMessage } from "./Session.js"
 import { type Cluster, looksIn } from "./storage.js"
 import { entities } from "./work.js"
@@ -110,8 +118,11 @@ const working =
  * }).pipe(Effect.scoped)
  * ```
  */
-export const make = (options: Options): Effect.Effect<Dispatcher.Queue, never, Scope.Scope> =>
+export const make = (
+  options: Options,
+): Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Scope.Scope> =>
   Effect.gen(function* () {
+    yield* Dispatcher.checkOptions({ ...options, url: options.url ?? null }, kinds)
     const settings = withDefaults(options)
     const run = yield* lazily(connected(settings, null))
     const start = (session: Layer.Layer<never, never, Cluster>) =>
@@ -160,8 +171,12 @@ export const make = (options: Options): Effect.Effect<Dispatcher.Queue, never, S
  * )
  * ```
  */
-export const within = (options: WithinOptions = {}): Effect.Effect<Dispatcher.Queue, never, Cluster> =>
-  Effect.map(Effect.runtime<Cluster>(), (runtime) => {
+export const within = (
+  options: WithinOptions = {},
+): Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Cluster> =>
+  Effect.gen(function* () {
+    yield* Dispatcher.checkOptions(options, withinKinds)
+    const runtime = yield* Effect.runtime<Cluster>()
     const settings = withinDefaults(options)
     const start = (session: Layer.Layer<never, never, Cluster>) =>
       Effect.asVoid(Effect.provide(Layer.build(session), runtime))
@@ -186,5 +201,5 @@ export const within = (options: WithinOptions = {}): Effect.Effect<Dispatcher.Qu
  * await memory.close()
  * ```
  */
-export const layer = (options: Options): Layer.Layer<Dispatcher.Dispatcher> =>
+export const layer = (options: Options): Layer.Layer<Dispatcher.Dispatcher, Dispatcher.DispatchError> =>
   Layer.scoped(Dispatcher.Dispatcher, make(options))

@@ -26,6 +26,23 @@ export interface Options {
   readonly pollInterval?: number
 }
 
+const name = [/^[\w-]+$/, "a text of letters, digits, hyphens and underscores"] as const
+
+/** What each option must be, see `Dispatcher.checkOptions`. */
+export const kinds = {
+  url: [
+    { test: (url: string) => /^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url) },
+    "the URL of a database, such as postgres://HOST/DATABASE",
+  ],
+  queue: name,
+  schema: name,
+  connections: 1,
+  attempts: 1,
+  backOff: 0,
+  lease: 1_000,
+  pollInterval: 1,
+} as const satisfies Record<keyof Options, unknown>
+
 /** The options, with defaults for missing ones. */
 export const withDefaults = (given: Options) => ({
   url: given.url,

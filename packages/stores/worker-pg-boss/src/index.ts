@@ -10,7 +10,7 @@ import { Clock, Effect, Layer, type Scope } from "effect"
 import type PgBoss from "pg-boss"
 import { type Ask, type Data, deadLettersOf, deadRows, makeBoss, rowsOf } from "./Boss.js"
 import { type Asked, gathered, putLooks } from "./put.js"
-import { type Options, type Settings, withDefaults } from "./Options.js"
+import { kinds, type Options, type Settings, withDefaults } from "./Options.js"
 import { worksFor } from "./work.js"
 
 export type { Options } from "./Options.js"
@@ -68,8 +68,11 @@ const letterOf = ({ id, data: { session, fill }, output, attempts, time }: DeadR
  * }).pipe(Effect.scoped)
  * ```
  */
-export const make = (options: Options): Effect.Effect<Dispatcher.Queue, never, Scope.Scope> =>
+export const make = (
+  options: Options,
+): Effect.Effect<Dispatcher.Queue, Dispatcher.DispatchError, Scope.Scope> =>
   Effect.gen(function* () {
+    yield* Dispatcher.checkOptions({ ...options, url: options.url ?? null }, kinds)
     const settings = withDefaults(options)
     const ask = yield* makeBoss(settings)
     const dead = deadLettersOf(settings)
@@ -110,5 +113,5 @@ export const make = (options: Options): Effect.Effect<Dispatcher.Queue, never, S
  * await memory.close()
  * ```
  */
-export const layer = (options: Options): Layer.Layer<Dispatcher.Dispatcher> =>
+export const layer = (options: Options): Layer.Layer<Dispatcher.Dispatcher, Dispatcher.DispatchError> =>
   Layer.scoped(Dispatcher.Dispatcher, make(options))
