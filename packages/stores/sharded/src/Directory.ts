@@ -6,6 +6,7 @@
 import { EventLog } from "@memfold/log"
 import { Clock, Effect, Random, Schema } from "effect"
 import { createHash } from "node:crypto"
+import { saidOf } from "./Shard.js"
 
 const Position = Schema.Struct({ version: Schema.Number, batchId: Schema.String })
 
@@ -54,10 +55,12 @@ export const makeId = Effect.map(
   (parts) => parts.join("-"),
 )
 
+const where = "the directory of the shards"
+
 /** The directory in a store. */
 export const directoryIn = (log: EventLog.Service) => ({
   /** How many moves have come to where a session may leave its shard: whoever lists several shards sees so that one has changed them meanwhile. */
-  moves: EventLog.versionOf(log, movesLog),
+  moves: Effect.mapError(EventLog.versionOf(log, movesLog), saidOf(undefined, where)),
   /** Counts a move, whose copy has begun, before the session leaves its shard. */
   count: Effect.gen(function* () {
     const entry = { time: yield* Clock.currentTimeMillis, type: "Moves", schemaVersion: 1, data: "{}" }
@@ -66,12 +69,13 @@ export const directoryIn = (log: EventLog.Service) => ({
   }).pipe(
     Effect.retry({ while: ({ _tag }) => _tag === "VersionConflict" }),
     Effect.catchTag("VersionConflict", () => Effect.void),
+    Effect.mapError(saidOf(undefined, where)),
   ),
   /** The place of a session; `null` if it has none. */
   find: (session: string): Effect.Effect<Place | null, EventLog.LogError> =>
     Effect.gen(function* () {
       const range = { fromVersion: 1, toVersion: Number.MAX_SAFE_INTEGER, reverse: true, limit: 1 }
-      const [record] = yield* log.read(idOf(session), range)
+      const [record] = yield* Effect.mapError(log.read(idOf(session), range), saidOf(session, where))
       if (record === undefined) return null
       const stored = decode(record.data)
       if (stored._tag === "Left")
@@ -102,6 +106,7 @@ export const directoryIn = (log: EventLog.Service) => ({
         .pipe(
           Effect.map((appended) => ({ ...place, version: appended.version })),
           Effect.catchTag("VersionConflict", () => Effect.succeed(null)),
+          Effect.mapError(saidOf(session, where)),
         )
     }),
 })

@@ -6,7 +6,7 @@
 import { EventLog } from "@memfold/log"
 import { Clock, Effect, Schema } from "effect"
 import { type Directory, makeId, type Place, placePrefix } from "./Directory.js"
-import type { Shard } from "./Shard.js"
+import { saidOf, type Shard } from "./Shard.js"
 
 const Identity = Schema.parseJson(
   Schema.Struct({
@@ -53,9 +53,12 @@ export const namedShards = (shards: ReadonlyArray<Shard>, directory: Directory, 
     new EventLog.LogError({ operation: "place", session, reason })
 
   /** Reads the identity of a shard, and says what is wrong with it; `null` if nothing is. */
-  const read = ({ name, log }: Shard): Effect.Effect<string | null, EventLog.LogError> =>
+  const read = (session: string, { name, log }: Shard): Effect.Effect<string | null, EventLog.LogError> =>
     Effect.gen(function* () {
-      const [record] = yield* log.read(identityLog, EventLog.oneRecord(1))
+      const [record] = yield* Effect.mapError(
+        log.read(identityLog, EventLog.oneRecord(1)),
+        saidOf(session, `the shard "${name}"`),
+      )
       if (record !== undefined) {
         const found = decode(record.data)
         if (found._tag === "Left")
@@ -74,7 +77,9 @@ export const namedShards = (shards: ReadonlyArray<Shard>, directory: Directory, 
   const check = (session: string, shard: Shard): Effect.Effect<void, EventLog.LogError> =>
     said.has(shard.name)
       ? Effect.void
-      : Effect.flatMap(read(shard), (wrong) => (wrong === null ? Effect.void : failed(session, wrong)))
+      : Effect.flatMap(read(session, shard), (wrong) =>
+          wrong === null ? Effect.void : failed(session, wrong),
+        )
 
   /** Checks a shard before a session begins or moves there. Its store gets an identity if it has none. */
   const identify = (session: string, shard: Shard): Effect.Effect<void, EventLog.LogError> =>
@@ -95,7 +100,10 @@ export const namedShards = (shards: ReadonlyArray<Shard>, directory: Directory, 
           expectedVersion: 0,
           batchId: yield* makeId,
         })
-        .pipe(Effect.catchTag("VersionConflict", () => Effect.void))
+        .pipe(
+          Effect.catchTag("VersionConflict", () => Effect.void),
+          Effect.mapError(saidOf(session, `the shard "${name}"`)),
+        )
       // Another process may have given it another one.
       said.delete(name)
       yield* check(session, shard)
@@ -105,9 +113,13 @@ export const namedShards = (shards: ReadonlyArray<Shard>, directory: Directory, 
   const checkAll = (session: string): Effect.Effect<void, EventLog.LogError> =>
     Effect.gen(function* () {
       if (isChecked) return
-      const found = yield* Effect.forEach(shards, (shard) => Effect.orElseSucceed(read(shard), () => null), {
-        concurrency: "unbounded",
-      })
+      const found = yield* Effect.forEach(
+        shards,
+        (shard) => Effect.orElseSucceed(read(session, shard), () => null),
+        {
+          concurrency: "unbounded",
+        },
+      )
       const wrong = found.find((one) => one !== null)
       if (wrong !== undefined) return yield* failed(session, wrong)
       isChecked = true

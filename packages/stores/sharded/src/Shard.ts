@@ -1,5 +1,5 @@
 /** The shards of a store, and which of them a key belongs to. */
-import type { EventLog } from "@memfold/log"
+import { EventLog } from "@memfold/log"
 import { createHash } from "node:crypto"
 
 /** One of the stores. Its name stands in the places of sessions: it stays as it is as long as the shard is there. */
@@ -11,6 +11,17 @@ export interface Shard {
   /** Whether the shard is to be taken out: no session begins there, and `rebalance` moves all away. */
   readonly leaving?: boolean | undefined
 }
+
+/**
+ * An error of a store below, said of what was asked for: a session of the application, or all of them, and not of a log that the shards keep
+ * for themselves.
+ *
+ * @param where - what failed: a shard, or the directory
+ */
+export const saidOf =
+  (session: string | undefined, where: string) =>
+  ({ operation, reason, refused, cause }: EventLog.LogError): EventLog.LogError =>
+    new EventLog.LogError({ operation, session, reason: `${where}: ${reason}`, refused, cause })
 
 const scoreOf = (name: string, key: string): number =>
   createHash("sha256").update(`${name}\0${key}`).digest().readUIntBE(0, 6)

@@ -7,7 +7,7 @@ import { type Moved, moveSession } from "./move.js"
 import { checkOptions } from "./options.js"
 import { neverOn, plain, type Places, placesOf, type Placing, samePosition } from "./Places.js"
 import { routing } from "./routing.js"
-import type { Shard } from "./Shard.js"
+import { saidOf, type Shard } from "./Shard.js"
 
 /** The shards, and where sessions go. */
 export interface ShardsOptions extends Placing {
@@ -56,9 +56,10 @@ const listing = (places: Places, directory: Directory): EventLog.Service["list"]
       const pages = Effect.forEach(
         places.allowed(owner ?? null),
         (shard) =>
-          Effect.map(shard.log.list({ owner, after, limit }), (page) =>
-            page.map((info) => ({ info, shard })),
-          ),
+          Effect.mapBoth(shard.log.list({ owner, after, limit }), {
+            onFailure: saidOf(undefined, `the shard "${shard.name}"`),
+            onSuccess: (page) => page.map((info) => ({ info, shard })),
+          }),
         { concurrency: "unbounded" },
       )
       const before = yield* directory.moves
@@ -129,7 +130,10 @@ const feeding =
       for (const { name, log } of shards) {
         let isMore = true
         while (log.feed !== undefined && isMore && found.length < limit) {
-          const page = yield* log.feed({ after: positions.get(name), limit: limit - found.length })
+          const page = yield* Effect.mapError(
+            log.feed({ after: positions.get(name), limit: limit - found.length }),
+            saidOf(undefined, `the shard "${name}"`),
+          )
           for (const { record, position } of page) {
             positions.set(name, position)
             if (record.session.startsWith(placePrefix)) continue
@@ -305,7 +309,10 @@ export const makeSharded = ({ shards, directory: given, ...placing }: ShardsOpti
       const positions = new Map<string, string>()
       for (const { name, log } of shards) {
         // In a shard without a feed, nothing is ever behind a position.
-        const end = yield* log.feedEnd ?? Effect.succeed(null)
+        const end = yield* Effect.mapError(
+          log.feedEnd ?? Effect.succeed(null),
+          saidOf(undefined, `the shard "${name}"`),
+        )
         if (end !== null) positions.set(name, end)
       }
       return positions.size === 0 ? null : positionOf(positions)

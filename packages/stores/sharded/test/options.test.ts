@@ -49,3 +49,53 @@ it.each([null, 5, Promise.resolve("a")])("refuses %s as a place", (given) =>
     )
   }).pipe(Effect.runPromise),
 )
+
+it("names the session that was asked for, or the shard, and no log of its own, where a store is away", () =>
+  Effect.gen(function* () {
+    const reason = "the database refuses connections"
+    const failed = (operation: string) => (session: unknown) =>
+      new EventLog.LogError({
+        operation,
+        reason,
+        ...(typeof session === "string" ? { session } : {}),
+      })
+    const away = (log: EventLog.Service): EventLog.Service => ({
+      ...log,
+      append: failed("append"),
+      read: failed("read"),
+      head: failed("head"),
+      list: failed("list"),
+      feed: failed("feed"),
+      feedEnd: failed("feed")(null),
+      projections: { ...log.projections, get: failed("projections") },
+    })
+    const logs = [yield* InMemoryEventLog.make, yield* InMemoryEventLog.make]
+    const over = (at: number | null) =>
+      makeSharded({
+        shards: logs.map((log, one) => ({ name: "ab"[one]!, log: one === at ? away(log) : log })),
+      })
+    const record = { time: 1, type: "Said", schemaVersion: 1, data: "{}" }
+    const sessions = Array.from({ length: 6 }, (_, at) => `s${at}`)
+    for (const session of sessions)
+      yield* over(null).append(session, [record], { expectedVersion: 0, batchId: "b" })
+    for (const [at, shard] of [..."ab"].entries()) {
+      const on = yield* Effect.filter(sessions, (session) =>
+        Effect.map(over(null).placeOf(session), (place) => place === shard),
+      )
+      for (const session of at === 0 ? [...sessions, "new"] : on)
+        for (const use of [
+          over(at).head(session),
+          over(at).append(session, [record], { expectedVersion: session === "new" ? 0 : 1, batchId: "c" }),
+          over(at).delete(session),
+        ])
+          expect(yield* Effect.flip<unknown, Error, never>(use)).toMatchObject({
+            _tag: "LogError",
+            session,
+            reason: expect.stringContaining(reason),
+          })
+      for (const use of [over(at).list({ limit: 9 }), over(at).feed!({ limit: 9 }), over(at).feedEnd!]) {
+        const { message } = yield* Effect.flip<unknown, Error, never>(use)
+        expect(message).toMatch(new RegExp(`: the (?:shard "${shard}"|directory of the shards): ${reason}$`))
+      }
+    }
+  }).pipe(Effect.runPromise))
