@@ -10,8 +10,10 @@ export interface Source {
     session: string,
     range?: EventLog.ReadOptions,
   ) => Stream.Stream<EventLog.LogRecord, EventLog.LogError>
-  readonly snapshot: (
+  /** Rows that may be copied as they are; none, where only the records are known. */
+  readonly rows: (
     session: string,
+    kind: "snapshot" | "description",
   ) => Effect.Effect<ReadonlyArray<EventLog.ProjectionRow>, EventLog.LogError>
 }
 
@@ -23,5 +25,5 @@ export interface Source {
 export const sourceOf = (log: EventLog.Service, read = EventLog.records): Source => ({
   version: (session) => EventLog.versionOf(log, session),
   records: (session, range) => read(log, session, range),
-  snapshot: (session) => log.projections.get(session, "snapshot"),
+  rows: (session, kind) => log.projections.get(session, kind),
 })

@@ -211,11 +211,10 @@ export const copySession = (
       const projectionsAt = (toVersion: number) =>
         toVersion < end || !rows
           ? Effect.succeed(undefined)
-          : Effect.map(
-              Effect.option(
-                Session.projectionsOf(session, Session.decodeRecords(from.records(session, { toVersion }))),
-              ),
-              Option.getOrUndefined,
+          : Effect.catchAll(
+              Session.projectionsOf(session, Session.decodeRecords(from.records(session, { toVersion }))),
+              // Of what cannot be read here, such as a sealed session, the owner stays the owner.
+              () => describedAs(from, session),
             )
       let version = before
       let lastBatchId = Option.getOrUndefined(Option.map(last, ({ batchId }) => batchId))
@@ -266,10 +265,16 @@ export const copySession = (
     )
   })
 
+/** The owner and the title as the source has them. */
+const describedAs = (from: Source, session: string) =>
+  Effect.map(from.rows(session, "description"), (rows): ReadonlyArray<EventLog.ProjectionChange> => [
+    { kind: "description", replace: true, rows },
+  ])
+
 /** Copies the snapshot. A failure is only logged: without a snapshot, the next read folds the whole log. */
 const copySnapshot = (from: Source, to: EventLog.Service, session: string): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const rows = yield* from.snapshot(session)
+    const rows = yield* from.rows(session, "snapshot")
     const head = yield* to.head(session)
     if (rows.length === 0 || head === null) return
     yield* to.projections.put(session, head, [{ kind: "snapshot", replace: true, rows }])

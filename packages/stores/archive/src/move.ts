@@ -193,9 +193,10 @@ export const restoreSession = (
     // It is still in the store, and may be about to leave it: see `archiveSession`.
     if (isUnderWay && head !== null && head.version >= stored.records.length) return false
     const store = comingBack(EventLog.storedLog(log), stored)
-    yield* copySession(sourceOfStored(stored), store, session, undefined, {
-      rows: log.stored === undefined,
-    }).pipe(
+    // Also where this process has no keys.
+    const isSealed =
+      log.stored !== undefined || stored.records.some(({ data }) => data.startsWith(EventLog.sealedStart))
+    yield* copySession(sourceOfStored(stored), store, session, undefined, { rows: !isSealed }).pipe(
       Effect.catchTag(
         "Diverged",
         ({ version }) =>
@@ -206,19 +207,16 @@ export const restoreSession = (
           }),
       ),
     )
-    if (log.stored !== undefined) yield* describeAgain(log, log.stored, session)
+    if (isSealed) yield* describeAgain(log, session)
     yield* archive.remove(keyOf(session))
     yield* unmark(log, session)
     return true
   })
 
-/** The rows of a sealed session that is back. Of one that was erased, the owner alone, by the mark: it is listed as before. */
-const describeAgain = (
-  log: EventLog.Service,
-  stored: EventLog.Service,
-  session: string,
-): Effect.Effect<void, EventLog.LogError> =>
+/** The rows of a sealed session that is back. Of one that cannot be read, or was erased, the owner alone, by the mark: it is listed as before. */
+const describeAgain = (log: EventLog.Service, session: string): Effect.Effect<void, EventLog.LogError> =>
   Effect.gen(function* () {
+    const stored = EventLog.storedLog(log)
     const head = yield* stored.head(session)
     if (head === null) return
     const rows = yield* Effect.option(

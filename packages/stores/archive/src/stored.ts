@@ -139,5 +139,5 @@ export const sourceOfStored = ({ records }: StoredSession): Source => ({
     const range = records.slice(Math.max(fromVersion, 1) - 1, toVersion)
     return Stream.fromIterable(reverse ? range.toReversed() : range)
   },
-  snapshot: () => Effect.succeed([]),
+  rows: () => Effect.succeed([]),
 })

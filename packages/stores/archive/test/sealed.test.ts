@@ -165,3 +165,38 @@ it("a copy in another sealed store is erased with each owner that its session ha
       expect(trails.map(({ brokenAt }) => brokenAt)).toEqual(trails.map(() => null))
     }),
   ))
+
+it("an archived session is of its owner, also if a process without the keys has brought it back", () =>
+  run(
+    Effect.gen(function* () {
+      const { store, keyring, archive, fresh } = yield* setUp
+      yield* TestClock.adjust("1 day")
+      yield* archiveSession(sealLog(store, keyring), archive, "chat")
+      expect(yield* restoreSession(store, archive, "chat")).toBe(true)
+      const later = yield* fresh
+      expect((yield* later.sessionsOf("ann")).sessions.map(({ session }) => session)).toContain("chat")
+      expect((yield* later.messages("chat")).total).toBe(5)
+    }),
+  ))
+
+it("a copy by who has no keys has the owners as well, and is not sealed once more", () =>
+  run(
+    Effect.gen(function* () {
+      const { store, keyring, memory } = yield* setUp
+      const other = yield* InMemoryEventLog.make
+      for (const { session } of yield* Stream.runCollect(EventLog.sessions(store)))
+        expect((yield* copySession(sourceOf(store), other, session)).outcome).toBe("copied")
+      const there = yield* memoryOver(sealLog(other, keyring), { strategy: pairs })
+      expect(yield* there.sessionsOf("ann")).toEqual(yield* memory.sessionsOf("ann"))
+      expect((yield* there.messages("chat")).messages).toEqual((yield* memory.messages("chat")).messages)
+      const keys = folder()
+      const root = fileRoot(join(keys, "root.key"))
+      const sealedTwice = sealLog(
+        yield* InMemoryEventLog.make,
+        folderKeyring({ folder: join(keys, "owners"), root }),
+      )
+      expect((yield* Effect.flip(copySession(sourceOf(store), sealedTwice, "chat"))).message).toMatch(
+        /"chat": its events are sealed already; open the store that they are from with its keys/,
+      )
+    }),
+  ))

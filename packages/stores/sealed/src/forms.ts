@@ -3,7 +3,7 @@ import { EventLog } from "@memfold/log"
 import type { ProjectionChange, ProjectionRow } from "@memfold/log/EventLog"
 import { Effect, Either } from "effect"
 import { type BoundText, hiddenKey, isInTheClear, sealTexts, type SessionKeys } from "./seal.js"
-import { describedBy, type Operation, type Sealer } from "./sealer.js"
+import { describedBy, failure, type Operation, type Sealer } from "./sealer.js"
 
 /** The kind of rows that a store makes readable for people: under another word, it keeps them as they are. */
 const kinds: ReadonlyMap<string, string> = new Map([["summary", "sealed-summary"]])
@@ -48,6 +48,10 @@ const shownRow = (kind: string, row: ProjectionRow, text: string): ProjectionRow
   const end = isHidden(kind) && text !== row.data ? text.indexOf("\n") : -1
   return end === -1 ? { ...row, data: text } : { ...row, key: text.slice(0, end), data: text.slice(end + 1) }
 }
+
+const isSealed = ({ data }: EventLog.NewRecord): boolean => data.startsWith(EventLog.sealedStart)
+
+const sealedAlready = "its events are sealed already; open the store that they are from with its keys"
 
 /** How records, rows and titles are sealed and opened. */
 export const forms = ({ keysNow, open, refusalInTheClear }: Sealer) => {
@@ -149,13 +153,15 @@ export const forms = ({ keysNow, open, refusalInTheClear }: Sealer) => {
     options: EventLog.AppendOptions,
   ) =>
     Effect.map(
-      keysNow(
-        operation,
-        session,
-        options.expectedVersion === 0,
-        options.projections,
-        EventLog.ownersNamed(records),
-      ),
+      records.some(isSealed)
+        ? failure(operation, session, sealedAlready, "unreadable")
+        : keysNow(
+            operation,
+            session,
+            options.expectedVersion === 0,
+            options.projections,
+            EventLog.ownersNamed(records),
+          ),
       (keys) => {
         const sealed = sealTexts(
           keys,

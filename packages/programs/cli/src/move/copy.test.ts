@@ -250,7 +250,7 @@ describe("a session that is not the same on both sides", () => {
         const warnings: Array<unknown> = []
         const logger = Logger.make(({ message }) => warnings.push(message))
         yield* Effect.zipRight(
-          copySession({ ...sourceOf(from), snapshot: broken }, to, "one"),
+          copySession({ ...sourceOf(from), rows: broken }, to, "one"),
           copySession(sourceOf(from), withProjections(other, { put: broken }), "one"),
         ).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
         expect(warnings).toHaveLength(2)

@@ -167,7 +167,7 @@ export const openExport = (file: string): Effect.Effect<Exported, ImportError> =
     return {
       sessions: [...places.keys()],
       version: (session) => Effect.succeed(places.get(session)?.version ?? 0),
-      snapshot: () => Effect.succeed([]),
+      rows: () => Effect.succeed([]),
       records: (session, { fromVersion = 1, toVersion = Number.POSITIVE_INFINITY } = {}) => {
         const place = places.get(session)
         if (place === undefined) return Stream.empty
