@@ -57,6 +57,10 @@ export const Callable = checkedBy<(...given: ReadonlyArray<never>) => unknown>(
   (value) => typeof value === "function",
 )
 
+/** An object with these fields and no others: another one is a typing mistake. */
+export const exactly = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error" } })
+
 const unitId = Symbol.for("memfold/OptionGroup/unit")
 
 /** A whole number between bounds, of a unit. */
@@ -86,6 +90,20 @@ export const wholeFrom = (
   said: { readonly description?: string; readonly default?: number } = {},
 ): Schema.Schema<number> =>
   option(Schema.Int.pipe(Schema.greaterThanOrEqualTo(least)), `a whole number, ${least} or more`, said)
+
+/** A number of anything that has parts, such as tokens; `Infinity` is all of it. */
+export const amount = option(Schema.Number.pipe(Schema.greaterThanOrEqualTo(0)), "a number, 0 or more")
+
+/** A whole number of this or more; `Infinity` is all of them. */
+export const countFrom = (least: number): Schema.Schema<number> =>
+  option(
+    Schema.Number.pipe(
+      Schema.filter(
+        (value) => value >= least && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY),
+      ),
+    ),
+    `a whole number, ${least} or more, or Infinity`,
+  )
 
 /** Whether a duration is given with a sign: Effect takes it for none at all. */
 const isNegative = (value: unknown): boolean =>
@@ -158,6 +176,20 @@ export const unknownIn = (group: OptionGroup, given: object, prefix = ""): Inval
 /** The first name that is no option of a group, or else the first option whose value is not allowed. */
 export const problemIn = (group: OptionGroup, given: object, prefix = ""): InvalidOption | null =>
   unknownIn(group, given, prefix) ?? wrongIn(group, given, prefix)
+
+/**
+ * Throws for an argument that a function cannot take.
+ *
+ * @param callee - the function, as programs name it
+ * @param group - what each argument must be
+ * @param given - the arguments by their names; one that is missing is wrong, too
+ * @throws InvalidOption
+ */
+export const checkArguments = (callee: string, group: OptionGroup, given: object): void => {
+  const all = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null]))
+  const wrong = problemIn(group, all, `${callee}.`)
+  if (wrong !== null) throw wrong
+}
 
 /** The options, with the defaults of those that are left out. All options of the group have one. */
 export const withDefaults = <Given extends object>(

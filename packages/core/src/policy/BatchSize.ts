@@ -1,7 +1,7 @@
 /**
  * The batch size: how much of the backlog one compaction takes, from the oldest message on.
  */
-import { checkPart, countFrom } from "./parts.js"
+import { checkArguments, countFrom } from "../options/OptionGroup.js"
 import type { PolicyInput } from "./PolicyInput.js"
 
 /** The batch size of a strategy: {@link all}, {@link messages}, {@link turns}, or your own. */
@@ -30,7 +30,7 @@ export const all: BatchSize = { to: (_input, tailFrom) => tailFrom }
  * ```
  */
 export const messages = (count: number): BatchSize => {
-  checkPart("BatchSize.messages", { count: countFrom(1) }, { count })
+  checkArguments("BatchSize.messages", { count: countFrom(1) }, { count })
   return { to: (input, tailFrom) => Math.min(tailFrom, input.coveredTo + count) }
 }
 
@@ -48,7 +48,7 @@ export const messages = (count: number): BatchSize => {
  * ```
  */
 export const turns = (count: number): BatchSize => {
-  checkPart("BatchSize.turns", { count: countFrom(1) }, { count })
+  checkArguments("BatchSize.turns", { count: countFrom(1) }, { count })
   return {
     to: (input, tailFrom) => {
       const to = input.completeTurns >= count ? input.turnStart(count) : input.coveredTo

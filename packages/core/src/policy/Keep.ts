@@ -2,7 +2,8 @@
  * Keep rules: they say where the tail starts. The tail is never compacted (law L2). The engine moves its start back to
  * the nearest group boundary, so a tail can be longer than the rule asks for, but never shorter.
  */
-import { checkPart, countFrom, keeps as keepsOption, size } from "./parts.js"
+import { amount, checkArguments, countFrom } from "../options/OptionGroup.js"
+import { keeps as keepsOption } from "./parts.js"
 import type { PolicyInput } from "./PolicyInput.js"
 
 /** The keep rule of a strategy: one of this module, or your own. */
@@ -27,7 +28,7 @@ export interface Keep {
  * ```
  */
 export const lastMessages = (count: number): Keep => {
-  checkPart("Keep.lastMessages", { count: countFrom(0) }, { count })
+  checkArguments("Keep.lastMessages", { count: countFrom(0) }, { count })
   return { describe: `the last ${count} messages`, from: (input) => input.total - count }
 }
 
@@ -45,7 +46,7 @@ export const lastMessages = (count: number): Keep => {
  * ```
  */
 export const lastTokens = (tokens: number): Keep => {
-  checkPart("Keep.lastTokens", { tokens: size }, { tokens })
+  checkArguments("Keep.lastTokens", { tokens: amount }, { tokens })
   return { describe: `the last ${tokens} tokens`, from: (input) => input.startOfLastTokens(tokens) }
 }
 
@@ -64,7 +65,7 @@ export const lastTokens = (tokens: number): Keep => {
  * ```
  */
 export const lastTurns = (count: number): Keep => {
-  checkPart("Keep.lastTurns", { count: countFrom(0) }, { count })
+  checkArguments("Keep.lastTurns", { count: countFrom(0) }, { count })
   return {
     describe: `the last ${count} rounds`,
     from: (input) => Math.min(input.turnStart(input.completeTurns - count), input.openTurn),
@@ -90,7 +91,7 @@ export const currentTurn: Keep = {
  * ```
  */
 export const all = (...keeps: ReadonlyArray<Keep>): Keep => {
-  checkPart("Keep.all", { keeps: keepsOption }, { keeps })
+  checkArguments("Keep.all", { keeps: keepsOption }, { keeps })
   return {
     describe: keeps.map((keep) => keep.describe).join(" and "),
     from: (input) => Math.min(input.total, ...keeps.map((keep) => keep.from(input))),

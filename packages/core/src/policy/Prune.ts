@@ -8,7 +8,8 @@ import type { PrunedOutput } from "../event/Event.js"
 import { results } from "@memfold/message/Message"
 import { type SessionState, clampToBoundary, withoutPinned } from "../session/SessionState.js"
 import type { Keep } from "./Keep.js"
-import { checkPart, trim, clear } from "./parts.js"
+import { checkArguments } from "../options/OptionGroup.js"
+import { clear, trim } from "./parts.js"
 import type { PolicyInput } from "./PolicyInput.js"
 
 /** A rule that shortens long tool outputs in messages before the tail of `keep`. Make one with {@link softTrim} or {@link hardClear}. */
@@ -44,7 +45,7 @@ export const softTrim = (options: {
   readonly head?: number
   readonly tail?: number
 }): Prune => {
-  checkPart("Prune.softTrim", { options: trim }, { options })
+  checkArguments("Prune.softTrim", { options: trim }, { options })
   const { keep, above = 4_000, head = 1_500, tail = 1_500 } = options
   return { method: "soft-trim", keep, above, head: Math.floor(head), tail: Math.floor(tail) }
 }
@@ -68,7 +69,7 @@ export const softTrim = (options: {
  * ```
  */
 export const hardClear = (options: { readonly keep: Keep; readonly above?: number }): Prune => {
-  checkPart("Prune.hardClear", { options: clear }, { options })
+  checkArguments("Prune.hardClear", { options: clear }, { options })
   const { keep, above = 200 } = options
   return { method: "hard-clear", keep, above, head: 0, tail: 0 }
 }

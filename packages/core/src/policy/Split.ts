@@ -3,7 +3,8 @@
  * Without this rule, a session that is one huge turn could never be compacted.
  */
 
-import { checkPart, size, splitting } from "./parts.js"
+import { amount, checkArguments } from "../options/OptionGroup.js"
+import { splitting } from "./parts.js"
 
 /** A tail that is too large: its number of messages, and the tokens that they take together. */
 export interface Tail {
@@ -44,7 +45,7 @@ export const tailAbove = (
   above: number,
   options: { readonly prefix: number | ((tail: Tail) => number) },
 ): Split => {
-  checkPart("Split.tailAbove", { above: size, options: splitting }, { above, options })
+  checkArguments("Split.tailAbove", { above: amount, options: splitting }, { above, options })
   const { prefix } = options
   return { above, prefix: typeof prefix === "number" ? () => prefix : prefix }
 }

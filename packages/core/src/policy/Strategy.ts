@@ -9,7 +9,8 @@ import type { Origin } from "@memfold/message/Message"
 import type { SummaryMode } from "./SummaryMode.js"
 import type { MergeBlocks, RecallBlocks, SummarySize } from "./SummarySize.js"
 import type { Keep } from "./Keep.js"
-import { checkPart, strategyParts } from "./parts.js"
+import { checkArguments } from "../options/OptionGroup.js"
+import { strategyParts } from "./parts.js"
 import type { ToolNotes } from "./ToolNotes.js"
 import type { Pin } from "./Pin.js"
 import type { Prune } from "./Prune.js"
@@ -117,7 +118,7 @@ export const make = (
 ): Strategy => {
   const given = Object.entries(options ?? {}).filter(([, part]) => part !== undefined)
   const needed = { name: null, when: null, keep: null, summaryMode: null }
-  checkPart("Strategy.make", strategyParts, { ...needed, ...Object.fromEntries(given) })
+  checkArguments("Strategy.make", strategyParts, { ...needed, ...Object.fromEntries(given) })
   return {
     batchSize: wholeBacklog,
     ...options,

@@ -2,8 +2,14 @@
  * Triggers: when a compaction is due. What stays and how much goes are decided by `Keep` and `BatchSize`.
  */
 import { Duration, Schema } from "effect"
-import { duration as durationOption, option } from "../options/OptionGroup.js"
-import { checkPart, exactly, size, triggers as triggersOption } from "./parts.js"
+import {
+  amount as amountOption,
+  checkArguments,
+  duration as durationOption,
+  exactly,
+  option,
+} from "../options/OptionGroup.js"
+import { triggers as triggersOption } from "./parts.js"
 import type { PolicyInput } from "./PolicyInput.js"
 
 /** The input of a trigger. The backlog is the messages `[coveredTo, tailFrom)`. */
@@ -50,9 +56,9 @@ export interface Amount {
   readonly turns?: number
 }
 
-const one = Schema.optional(size)
+const one = Schema.optional(amountOption)
 
-const amountOption = option(
+const reachable = option(
   exactly({ messages: one, tokens: one, turns: one }),
   "an object like { messages: 20 }, with messages, tokens or turns, each a number, 0 or more",
 )
@@ -77,7 +83,7 @@ const reached = (amount: Amount, input: PolicyInput, to: number): boolean =>
  * ```
  */
 export const backlog = (amount: Amount, reason = "backlog"): Trigger => {
-  checkPart("Trigger.backlog", { amount: amountOption }, { amount })
+  checkArguments("Trigger.backlog", { amount: reachable }, { amount })
   return { due: (input) => (reached(amount, input, input.tailFrom) ? reason : null) }
 }
 
@@ -96,7 +102,7 @@ export const backlog = (amount: Amount, reason = "backlog"): Trigger => {
  * ```
  */
 export const uncovered = (amount: Amount, reason = "uncovered"): Trigger => {
-  checkPart("Trigger.uncovered", { amount: amountOption }, { amount })
+  checkArguments("Trigger.uncovered", { amount: reachable }, { amount })
   return { due: (input) => (reached(amount, input, input.total) ? reason : null) }
 }
 
@@ -119,7 +125,7 @@ const leastGain = 1 / 16
  * ```
  */
 export const contextAbove = (tokens: number, reason = "context"): Trigger => {
-  checkPart("Trigger.contextAbove", { tokens: size }, { tokens })
+  checkArguments("Trigger.contextAbove", { tokens: amountOption }, { tokens })
   return {
     due: (input) => (input.contextTokens > tokens ? reason : null),
     gainsTooLittle: (input, taken) => input.contextTokens - taken > tokens && taken < tokens * leastGain,
@@ -133,7 +139,7 @@ const passed = (
   reason: string,
   since: (input: PolicyInput) => number,
 ): Trigger => {
-  checkPart(part, { duration: durationOption() }, { duration })
+  checkArguments(part, { duration: durationOption() }, { duration })
   const millis = Duration.toMillis(duration)
   return {
     due: (input) => (input.tailFrom > input.coveredTo && input.now - since(input) >= millis ? reason : null),
@@ -205,7 +211,7 @@ export const callsAnswered: Trigger = { due: ({ openCalls }) => (openCalls === 0
  * ```
  */
 export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => {
-  checkPart("Trigger.any", { triggers: triggersOption }, { triggers })
+  checkArguments("Trigger.any", { triggers: triggersOption }, { triggers })
   return {
     due: (input) => {
       for (const trigger of triggers) {
@@ -239,7 +245,7 @@ export const any = (...triggers: ReadonlyArray<Trigger>): Trigger => {
  * ```
  */
 export const all = (...triggers: ReadonlyArray<Trigger>): Trigger => {
-  checkPart("Trigger.all", { triggers: triggersOption }, { triggers })
+  checkArguments("Trigger.all", { triggers: triggersOption }, { triggers })
   return {
     due: (input) => {
       const reasons = triggers.map((trigger) => trigger.due(input))

@@ -4,30 +4,8 @@
  */
 import { Predicate, Schema } from "effect"
 import { Origin } from "@memfold/message/Message"
-import {
-  Callable,
-  checkedBy,
-  nested,
-  option,
-  type OptionGroup,
-  problemIn,
-  wholeFrom,
-} from "../options/OptionGroup.js"
+import { amount, Callable, checkedBy, exactly, nested, option, wholeFrom } from "../options/OptionGroup.js"
 import { Wording } from "../summary/Wording.js"
-
-/** A number of tokens or characters. */
-export const size = option(Schema.Number.pipe(Schema.greaterThanOrEqualTo(0)), "a number, 0 or more")
-
-/** A number of messages or turns; `Infinity` is all of them. */
-export const countFrom = (least: number): Schema.Schema<number> =>
-  option(
-    Schema.Number.pipe(
-      Schema.filter(
-        (value) => value >= least && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY),
-      ),
-    ),
-    `a whole number, ${least} or more, or Infinity`,
-  )
 
 /** What has a method. */
 const having = (method: string) =>
@@ -40,37 +18,18 @@ export const triggers = option(Schema.Array(Trigger), "triggers, such as Trigger
 export const keeps = option(Schema.Array(Keep), "keep rules, such as Keep.lastTurns(2)")
 export const keep = option(Keep, "a keep rule, such as Keep.lastTurns(2)")
 
-/**
- * Throws if a part cannot be made of what it is given.
- *
- * @param part - the name of the part, as programs write it
- * @param group - what each of its parameters must be
- * @param given - the parameters
- * @throws InvalidOption
- */
-export const checkPart = (part: string, group: OptionGroup, given: object): void => {
-  // A parameter that is missing is wrong, too.
-  const all = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null]))
-  const wrong = problemIn(group, all, `${part}.`)
-  if (wrong !== null) throw wrong
-}
-
-/** An object with these fields and no others. */
-export const exactly = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
-  Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error" } })
-
-const sizeOrDefault = Schema.optional(size)
+const amountOrDefault = Schema.optional(amount)
 
 export const clear = option(
-  exactly({ keep: Keep, above: sizeOrDefault }),
+  exactly({ keep: Keep, above: amountOrDefault }),
   "an object like { keep: Keep.lastTurns(2), above: 200 }",
 )
 export const trim = option(
-  exactly({ keep: Keep, above: sizeOrDefault, head: sizeOrDefault, tail: sizeOrDefault }),
+  exactly({ keep: Keep, above: amountOrDefault, head: amountOrDefault, tail: amountOrDefault }),
   "an object like { keep: Keep.lastTurns(2), above: 4_000, head: 1_500, tail: 1_500 }",
 )
 export const splitting = option(
-  exactly({ prefix: Schema.Union(size, Callable) }),
+  exactly({ prefix: Schema.Union(amount, Callable) }),
   "an object like { prefix: 5_000 }, with a number of tokens or a function that returns it",
 )
 
@@ -86,7 +45,7 @@ export const strategyParts = {
   name: option(Schema.String, "a text"),
   when: option(Trigger, "a trigger, such as Trigger.backlog({ messages: 20 })"),
   keep,
-  batchSize: option(having("to"), "a batch size, such as BatchSize.all"),
+  batchSize: option(having("to"), "a batch amount, such as BatchSize.all"),
   summaryMode: option(Schema.Literal("rolling", "blocks", "drop", "none"), "rolling, blocks, drop or none"),
   summarySize: option(
     Schema.Struct({ share, maxTokens: whole }),
@@ -98,7 +57,7 @@ export const strategyParts = {
   ),
   recallBlocks: option(Schema.Struct({ maxTokens: whole }), "an object like { maxTokens: 2_000 }"),
   split: option(
-    Schema.Struct({ above: size, prefix: Callable }),
+    Schema.Struct({ above: amount, prefix: Callable }),
     "a rule that splits turns, such as Split.tailAbove(20_000, { prefix: 5_000 })",
   ),
   pin: option(having("pins"), "a pin rule, such as Pin.firstUserMessage"),
@@ -107,16 +66,16 @@ export const strategyParts = {
       Schema.Struct({
         method: Schema.Literal("soft-trim", "hard-clear"),
         keep: Keep,
-        above: size,
-        head: size,
-        tail: size,
+        above: amount,
+        head: amount,
+        tail: amount,
       }),
     ),
     "an array of prune rules, such as [Prune.softTrim({ keep: Keep.lastTurns(2) })]",
   ),
   toolNotes: option(
     Schema.Struct({
-      failures: Schema.optional(Schema.Struct({ maxFailures: size, maxCharacters: size })),
+      failures: Schema.optional(Schema.Struct({ maxFailures: amount, maxCharacters: amount })),
       files: Schema.optional(Schema.Struct({ readers: names, writers: names, pathArguments: names })),
     }),
     "an object like { files: ToolNotes.commonFileTools }",

@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import { eachEvent } from "./eachEvent.js"
 import type { IndexError, Service, Source } from "./FullTextIndex.js"
+import { amount, checkArguments } from "../options/OptionGroup.js"
 import { Recent } from "./Recent.js"
 import { rangesBetween } from "../session/branches.js"
 import { beginning, lookUp, SessionIndex } from "./SessionIndex.js"
@@ -69,6 +70,7 @@ const extend = (index: SessionIndex, source: Source): Effect.Effect<SessionIndex
  * @param options - `capacity`: how many postings to keep, of all sessions together: a message has one for each different
  *   term in it, some 30 on average. 4,000,000 by default, which take about 100 MB. A larger session is searched all the
  *   same; its index is built again for each search.
+ * @throws InvalidOption: the capacity is no number
  *
  * @example
  * ```ts
@@ -79,6 +81,7 @@ const extend = (index: SessionIndex, source: Source): Effect.Effect<SessionIndex
  * ```
  */
 export const inProcess = ({ capacity = 4_000_000 } = {}): Service => {
+  checkArguments("Recall.inProcess", { capacity: amount }, { capacity })
   const recent = new Recent(capacity)
   return {
     lookUp: (source, lookup) =>

@@ -11,6 +11,7 @@ import { LogError, type LogPosition, type Projections } from "@memfold/log/Event
 import { batchIdOf } from "../event/EventCodec.js"
 import type { IndexError, Lookup, Postings, Service, Source } from "./FullTextIndex.js"
 import { inProcess } from "./inProcess.js"
+import { amount, checkArguments, countFrom } from "../options/OptionGroup.js"
 import { Recent } from "./Recent.js"
 import { lookUp, nothing } from "./SessionIndex.js"
 import { type LoadedIndex, type LoadedPart, startAfter, StoredParts } from "./StoredParts.js"
@@ -139,6 +140,11 @@ export const inStore = (
   store: Projections,
   { capacity = 4_000_000, eventsPerPart = 32, largestPart = 1_024 }: InStoreOptions = {},
 ): Service => {
+  checkArguments(
+    "Recall.inStore",
+    { capacity: amount, eventsPerPart: countFrom(1), largestPart: countFrom(1) },
+    { capacity, eventsPerPart, largestPart },
+  )
   const fallback = inProcess({ capacity })
   const recent = new Recent<Tail>(capacity)
   const index: StoreIndex = {

@@ -1,5 +1,6 @@
 /** The vector index in the process. It is bounded, and ends with the process. */
 import { Effect, Stream } from "effect"
+import { amount, checkArguments } from "../options/OptionGroup.js"
 import {
   type Entry,
   type Extent,
@@ -31,6 +32,7 @@ const product = (one: Float32Array, other: Float32Array): number => {
  * @param options - `capacity`: how many numbers to keep, of all vectors together. 16,000,000 by default, which take 64 MB: some
  *   10,000 messages with 1,536 numbers each. The sessions that were searched least recently are dropped for others, and are
  *   embedded again when they are searched. A session that is larger by itself is searched by words alone.
+ * @throws InvalidOption: the capacity is no number
  *
  * @example
  * ```ts
@@ -41,6 +43,7 @@ const product = (one: Float32Array, other: Float32Array): number => {
  * ```
  */
 export const vectorsInProcess = ({ capacity = 16_000_000 } = {}): Service => {
+  checkArguments("Recall.vectorsInProcess", { capacity: amount }, { capacity })
   /** The least recently used first. */
   const sessions = new Map<string, Vectors>()
   let size = 0

@@ -1,6 +1,6 @@
 /** Facts that an application declares: a schema for each predicate, which says what an extractor may find and what a reader gets. */
-import type { MemoryLayers } from "@memfold/core"
-import { Effect, JSONSchema, Schema } from "effect"
+import { type MemoryLayers, OptionGroup } from "@memfold/core"
+import { Effect, JSONSchema, Predicate, Schema } from "effect"
 
 /** A schema of any library that follows Standard Schema: Zod, Valibot, ArkType, Effect Schema by `Schema.standardSchemaV1`. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -93,8 +93,27 @@ const standardOf = <Output>(schema: AnySchema<Output>): StandardSchema<unknown, 
     ? schema["~standard"]
     : Schema.standardSchemaV1(schema as Schema.Schema<Output, unknown>)["~standard"]
 
+const { checkedBy, option } = OptionGroup
+
+const factOptions = {
+  schema: option(
+    checkedBy<AnySchema<unknown>>(
+      (value) =>
+        Schema.isSchema(value) ||
+        (Predicate.hasProperty(value, "~standard") && Predicate.hasProperty(value["~standard"], "validate")),
+    ),
+    "a Standard Schema, or a schema of Effect",
+  ),
+  single: option(Schema.Boolean, "true or false"),
+  durable: option(Schema.Boolean, "true or false"),
+  ask: option(Schema.String, "a text"),
+  jsonSchema: option(Schema.Object, "a JSON Schema"),
+}
+
 /**
  * Declares a fact of any Standard Schema.
+ *
+ * @throws InvalidOption: an option is unknown, or not allowed
  *
  * @example
  * ```ts
@@ -111,6 +130,8 @@ const standardOf = <Output>(schema: AnySchema<Output>): StandardSchema<unknown, 
 export const of = <Output, const Single extends boolean = false>(
   options: FactOptions<Output> & { readonly single?: Single },
 ): Declaration<Output, Single> => {
+  const wrong = OptionGroup.problemIn(factOptions, { ...options, schema: options?.schema ?? null })
+  if (wrong !== null) throw wrong
   const { validate } = standardOf(options.schema)
   return {
     single: (options.single ?? false) as Single,

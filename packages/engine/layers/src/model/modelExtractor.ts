@@ -1,6 +1,6 @@
 /** The extractor that asks a language model through one function, for any provider and library. */
-import type { MemoryLayers, Message, Prompt } from "@memfold/core"
-import { Cause, Effect, Either } from "effect"
+import { type MemoryLayers, type Message, OptionGroup, type Prompt } from "@memfold/core"
+import { Cause, Effect, Either, Schema } from "effect"
 import type { Extractor, Found } from "../Extractor.js"
 import { failing } from "../failing.js"
 import { factsIn } from "./answer.js"
@@ -44,6 +44,16 @@ export interface ModelOptions {
   readonly instructions?: string
   readonly maxCharacters?: number
 }
+
+const text = OptionGroup.option(Schema.String, "a text")
+
+const modelOptions = {
+  ask: OptionGroup.option(OptionGroup.Callable, "a function that asks a model"),
+  name: text,
+  version: text,
+  instructions: text,
+  maxCharacters: Schema.Unknown,
+} satisfies Record<keyof ModelOptions, Schema.Schema.AnyNoContext>
 
 /** At most this many known facts of a layer are in the prompt, the newest. */
 const mostKnown = 100
@@ -101,7 +111,8 @@ const tagOf = (error: unknown): string => {
  * the model may update by their keys. A response in any other form than the requested JSON is a `LayersError` without
  * any text of it, and the turns are tried again with the next one. Batches of system messages alone are skipped.
  *
- * Throws a `RangeError` if `maxCharacters` is out of range.
+ * @throws RangeError: `maxCharacters` is out of range
+ * @throws InvalidOption: another option is unknown, or not allowed
  *
  * @example
  * ```ts
@@ -131,6 +142,8 @@ const tagOf = (error: unknown): string => {
  * ```
  */
 export const modelExtractor = (options: ModelOptions): Extractor => {
+  const wrong = OptionGroup.problemIn(modelOptions, { ...options, ask: options?.ask ?? null })
+  if (wrong !== null) throw wrong
   const { ask, instructions, name = "model", version, maxCharacters = 60_000 } = options
   if (!Number.isSafeInteger(maxCharacters) || maxCharacters < 1_000) {
     throw new RangeError("maxCharacters has to be a whole number, 1,000 or more")
