@@ -47,11 +47,10 @@ const usualTexts = 16
  * await memory.close()
  * ```
  */
-export const staticEmbedder = async ({
-  folder,
-  name,
-  ...options
-}: StaticEmbedderOptions): Promise<Embedder.Service> => {
+export const staticEmbedder = async (given: StaticEmbedderOptions): Promise<Embedder.Service> => {
+  const { folder, name, ...options } = given ?? {}
+  if (typeof folder !== "string" || folder.trim() === "")
+    throw new InvalidModel({ file: "an unnamed folder", detail: "the option folder is missing" })
   const { dimensions, checksum, vectorOf } = await loadModel(folder)
   return {
     maxTexts: usualTexts,
@@ -92,6 +91,6 @@ export const layer = (options: StaticEmbedderOptions): Layer.Layer<Embedder.Embe
       catch: (error) =>
         error instanceof InvalidModel
           ? error
-          : new InvalidModel({ file: options.folder, detail: "loading it failed" }),
+          : new InvalidModel({ file: String(options?.folder), detail: "loading it failed" }),
     }),
   )

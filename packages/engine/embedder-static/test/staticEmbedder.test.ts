@@ -26,6 +26,13 @@ describe("an embedder of static vectors", () => {
     expect(soup).toEqual(unit(0, 2, 1, 0))
   })
 
+  it.each([undefined, null, 5, "model", {}, { folder: " " }, { folder: 5 }])(
+    "needs a folder: %j",
+    async (given) => {
+      await expect(staticEmbedder(given as never)).rejects.toThrow(InvalidModel)
+    },
+  )
+
   it.each(["F64", "F16", "BF16"] as const)("reads numbers of the type %s", async (dtype) => {
     const folder = await modelFolder({ embeddings: table(dtype) })
     expect(await embed(folder, "the cars")).toEqual([unit(1, 0, 0.5, 0)])

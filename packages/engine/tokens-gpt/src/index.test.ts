@@ -1,4 +1,4 @@
-import { TokenCounter } from "@memfold/core"
+import { OptionGroup, TokenCounter } from "@memfold/core"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import { cpuTime } from "@memfold/harness/cpuTime"
@@ -79,6 +79,13 @@ describe("gpt", () => {
     await expect(gpt({ encoding: "p50k" as never })).rejects.toThrow(/o200k_base, cl100k_base/)
     await expect(gpt({ encoding: "toString" as never })).rejects.toThrow(RangeError)
   })
+
+  it.each(["cl100k_base", null, { encodings: "cl100k_base" }])(
+    "counts with no other encoding for %j",
+    async (given) => {
+      await expect(gpt(given as never)).rejects.toBeInstanceOf(OptionGroup.InvalidOption)
+    },
+  )
 })
 
 describe("layer", () => {

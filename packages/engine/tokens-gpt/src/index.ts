@@ -1,6 +1,6 @@
 /** Exact token counts for OpenAI's models, with gpt-tokenizer's vocabularies. */
-import { TokenCounter } from "@memfold/core"
-import { Effect, Layer } from "effect"
+import { OptionGroup, TokenCounter } from "@memfold/core"
+import { Effect, Layer, Schema } from "effect"
 import { piecesOf } from "./split.js"
 
 /** `o200k_base` is the vocabulary of GPT-4o and later models, `cl100k_base` that of GPT-4 and GPT-3.5 Turbo. */
@@ -10,6 +10,10 @@ export type Encoding = "o200k_base" | "cl100k_base"
 export interface Options {
   /** The vocabulary to count with; `o200k_base` by default. */
   readonly encoding?: Encoding
+}
+
+const argumentsOfGpt = {
+  options: OptionGroup.nested({ encoding: Schema.Unknown }, 'an object like { encoding: "cl100k_base" }'),
 }
 
 type CountTokens = (text: string, options: { readonly disallowedSpecial: Set<string> }) => number
@@ -37,7 +41,7 @@ const stepLength = 4_096
  * Special tokens in a text are counted as the plain text they are, and a lone surrogate as U+FFFD, which is what
  * it becomes in UTF-8. The count never throws.
  *
- * @throws RangeError if there is no such encoding (the promise rejects)
+ * @throws RangeError if there is no such encoding, InvalidOption for other options (the promise rejects)
  *
  * @example
  * ```ts
@@ -48,6 +52,7 @@ const stepLength = 4_096
  * ```
  */
 export const gpt = async (options: Options = {}): Promise<TokenCounter.Service> => {
+  OptionGroup.checkArguments("gpt", argumentsOfGpt, { options })
   const encoding = options.encoding ?? "o200k_base"
   if (!Object.hasOwn(encodings, encoding)) {
     throw new RangeError(`No encoding "${encoding}": use one of ${Object.keys(encodings).join(", ")}`)
