@@ -70,7 +70,10 @@ export const unknownSettings = (file: unknown): ReadonlyArray<UnknownSetting> =>
 
 /** What a warning says of the names in a settings file that are no settings, and are ignored; `null` if there are none. */
 export const ignoredSettings = (file: unknown): string | null => {
-  const names = unknownSettings(file).map(({ name }) => JSON.stringify(name))
+  // A mistyped one is refused.
+  const names = unknownSettings(file).flatMap(({ name, guess }) =>
+    guess === undefined ? [JSON.stringify(name)] : [],
+  )
   return names.length === 0 ? null : `no strategy has a setting ${names.join(", ")}; ignored`
 }
 

@@ -14,6 +14,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -224,7 +225,9 @@ print(json.dumps([tag, context["messages"]]))
     const folder = newFolder()
     const file = join(folder, "tokens.json")
     const made = await memfold("token", "--tenant", "acme", "--rights", "read,write", "--tokens", file)
-    const other = await memfold("token", "--tenant", "other", "--tokens", file)
+    // A link to the file stays a link: the service reads the file.
+    symlinkSync(file, join(folder, "link.json"))
+    const other = await memfold("token", "--tenant", "other", "--tokens", join(folder, "link.json"))
     const [token, theirs] = [made.out.trim(), other.out.trim()]
     expect(token).toMatch(/^mf_[\w-]{43}$/)
     expect(readFileSync(file, "utf8")).not.toContain(token)

@@ -5,7 +5,17 @@
 import { strategies, strategyNamed } from "@memfold/catalog"
 import { problem, type Problem, type schemas } from "@memfold/client/api"
 import { Effect, JSONSchema, Predicate } from "effect"
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { randomBytes } from "node:crypto"
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { ServeError, type ServeOptions } from "./options.js"
 import type { StrategySetting } from "./requests.js"
 
@@ -56,10 +66,30 @@ const put = (file: Json, [name, ...rest]: ReadonlyArray<string>, value: Json): J
   return { ...file, [name]: put(Predicate.isReadonlyRecord(inside) ? inside : {}, rest, value) }
 }
 
-/** Written beside it and moved, so that nobody reads half of it. */
+/** What the settings file has; `undefined` if there is none. */
+const fileAt = (path: string): Json | undefined => {
+  if (!existsSync(path)) return undefined
+  try {
+    const file: unknown = JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""))
+    if (Predicate.isReadonlyRecord(file)) return file
+  } catch {
+    // The error below says what to do; the one of the engine would quote the file.
+  }
+  throw new ServeError(`${path} is no settings file: it must have a JSON object`)
+}
+
+/** Written beside it and moved, so that nobody reads half of it. A link stays, and so does who may read the file. */
 const store = (path: string, file: Json): void => {
-  writeFileSync(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${path}.new`, path)
+  const isThere = existsSync(path)
+  const target = isThere ? realpathSync(path) : path
+  const draft = `${target}.${randomBytes(6).toString("hex")}.new`
+  try {
+    writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
+    if (isThere) chmodSync(draft, statSync(target).mode)
+    renameSync(draft, target)
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }
 
 const at = (file: Json, path: ReadonlyArray<string>): Json => {
@@ -79,16 +109,11 @@ export interface ServiceSettings {
 }
 
 /** Reads the settings file, if there is one. */
-export const readSettingsFile = ({ settings, settingsFile }: ServeOptions): object | undefined => {
-  if (settings !== undefined || settingsFile === undefined || !existsSync(settingsFile)) return settings
-  try {
-    const file: unknown = JSON.parse(readFileSync(settingsFile, "utf8"))
-    if (Predicate.isReadonlyRecord(file)) return file
-  } catch {
-    // The error below says what to do; the one of the engine would quote the file.
-  }
-  throw new ServeError(`${settingsFile} is no settings file: it must have a JSON object`)
-}
+export const readSettingsFile = ({ settings, settingsFile }: ServeOptions): object | undefined =>
+  settings !== undefined || settingsFile === undefined ? settings : fileAt(settingsFile)
+
+const notStored = (why: string) =>
+  problem(503, "SettingsNotStored", `The settings file ${why}; nothing has changed`)
 
 export const serviceSettings = (
   started: StrategySetting,
@@ -121,10 +146,15 @@ export const serviceSettings = (
           return yield* Effect.fail(
             problem(400, "SettingsError", `Strategy "${strategy}" has no setting "${unknown}"`),
           )
+        // Other programs may have written to the file since it was read.
+        const stored = yield* Effect.try({
+          try: () => (settingsFile === undefined ? undefined : fileAt(settingsFile)),
+          catch: () => notStored("has no JSON object, or cannot be read: correct it"),
+        })
+        const before = stored ?? fileOf(current)
         const section = sectionOf(strategy)
-        const before = at(fileOf(current), section)
-        const kept = Object.fromEntries(Object.entries(before).filter(([key]) => !knows(key)))
-        const file = put(fileOf(current), section, { ...kept, ...settings })
+        const kept = Object.fromEntries(Object.entries(at(before, section)).filter(([key]) => !knows(key)))
+        const file = put(before, section, { ...kept, ...settings })
         yield* strategyNamed(strategy, {
           request: undefined,
           file,
@@ -133,7 +163,7 @@ export const serviceSettings = (
         if (settingsFile !== undefined)
           yield* Effect.try({
             try: () => store(settingsFile, file),
-            catch: () => problem(503, "SettingsNotStored", "The settings file cannot be written"),
+            catch: () => notStored("cannot be written"),
           })
         current = { ...current, name: strategy, file, isChanged: true }
       }),

@@ -1,8 +1,18 @@
 /** The settings of the service: shown, changed, stored. */
 import { createClient, ServiceError } from "@memfold/client"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { makeToken } from "../src/index.js"
 import { ask, started, turn } from "./services.js"
@@ -69,6 +79,37 @@ describe("the settings of a service", () => {
     // What one request says comes before.
     const { compactions } = await memory.preview("s", { which: "all", fullContextTurns: 3 })
     expect(compactions).toHaveLength(1)
+  })
+
+  it("are stored in the file as it is by then: what others wrote, a link to it, and who may read it stay", async () => {
+    const file = settingsFile({ theme: "dark" })
+    const path = `${file}.link`
+    symlinkSync(file, path)
+    chmodSync(file, 0o640)
+    const memory = createClient({ url: (await started({ strategy: "rounds", settingsFile: path })).url })
+    const written = { theme: "light", agent: { model: "n" } }
+    writeFileSync(file, `\uFEFF${JSON.stringify(written)}`)
+    await memory.changeSettings({ settings: { fullContextTurns: 2 } })
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+      theme: "light",
+      agent: { model: "n", contextWindow: { fullContextTurns: 2 } },
+    })
+    expect([lstatSync(path).isSymbolicLink(), statSync(file).mode & 0o777]).toEqual([true, 0o640])
+
+    // Another program is in the middle of writing it.
+    writeFileSync(file, '{"theme":')
+    await expect(memory.changeSettings({ settings: { fullContextTurns: 3 } })).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringContaining("correct it"),
+    })
+    expect([readFileSync(file, "utf8"), (await memory.settings()).settings]).toEqual([
+      '{"theme":',
+      { fullContextTurns: 2 },
+    ])
+    rmSync(file)
+    await memory.changeSettings({ settings: { fullContextTurns: 4 } })
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ theme: "light" })
+    expect(readdirSync(dirname(path))).toEqual(["agent-tools.json.link"])
   })
 
   it("are not changed by what is not allowed, nor by a tenant", async () => {

@@ -35,7 +35,10 @@ it("what no strategy knows in a settings file is a warning", async () => {
     warnings: ['memfold: --settings FILE: no strategy has a setting "memory_window", "theme"; ignored'],
   })
   // A mistyped setting is refused, as `createMemory` refuses it.
-  expect((await chosen("sliding-window", { tail_keep_sise: 8, theme: "dark" })).keep).toBeNull()
+  expect(await chosen("sliding-window", { tail_keep_sise: 8, theme: "dark" })).toEqual({
+    keep: null,
+    warnings: ['memfold: --settings FILE: no strategy has a setting "theme"; ignored'],
+  })
   expect(await chosen("sliding-window", { tail_keep_size: 9, bufferSize: 8 })).toMatchObject({ warnings: [] })
   const file = { theme: "dark", agent: { name: "a", contextWindow: { fullContextTurns: 2, turns: 3 } } }
   expect(await chosen("rounds", file)).toEqual({

@@ -4,7 +4,7 @@ import { defaultStrategy, loading, optional, UnknownName, withoutSecrets } from 
 import type { ServeOptions, StoredToken } from "@memfold/server"
 import type { OptionGroup } from "@memfold/core"
 import { Console, Effect, Either, Option, Predicate } from "effect"
-import { existsSync, renameSync, writeFileSync } from "node:fs"
+import { existsSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { withArchive } from "@memfold/archive"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -308,12 +308,15 @@ export const tokenCommand = options.command(
         return yield* new UsageError({
           problem: `--tenant ${tenant}: a name has lower-case letters, digits, ".", "_" and "-", at most 63 of them`,
         })
-      // Written beside it and moved, so that a service that starts never reads half of it.
-      const draft = `${path}.new`
+      // Written beside it and moved, so that a service that starts never reads half of it. A link to the file stays, and who may read it.
       yield* Effect.try({
         try: () => {
-          writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
-          renameSync(draft, path)
+          const isThere = existsSync(path)
+          const target = isThere ? realpathSync(path) : path
+          const draft = `${target}.new`
+          const mode = isThere ? statSync(target).mode : 0o600
+          writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode })
+          renameSync(draft, target)
         },
         catch: () => new UsageError({ problem: `--tokens ${path}: the file cannot be written` }),
       })
