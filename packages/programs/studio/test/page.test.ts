@@ -5,6 +5,7 @@ import { storeFile } from "@memfold/harness/storeFile"
 import { makeToken, serve, type ServeOptions, type Service } from "@memfold/server"
 import axe from "axe-core"
 import { Effect } from "effect"
+import { createMemory } from "memfold"
 import { readFileSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
@@ -941,6 +942,25 @@ describe("who may do what", () => {
     expect(refused).toBe(403)
     const page = await opened(url)
     await page.getByText("Read only").waitFor()
+  })
+})
+
+describe("an id that no address can have", () => {
+  it("is in the list, beside the others, and its page says why it shows nothing else", async () => {
+    const store = storeFile()
+    const { append, close } = createMemory({ store })
+    for (const session of [".", "..", "context"])
+      await append(session, { role: "user", content: `This is ${session}` })
+    await close()
+    const { url } = await started({ ...manual, store })
+    const page = await opened(url)
+    for (const session of [".", ".."]) {
+      await page.getByRole("link", name(session)).click()
+      await page.getByText("No address can have the id").first().waitFor()
+      await page.goBack()
+    }
+    await page.getByRole("link", name("context")).click()
+    await page.getByText("This is context").first().waitFor()
   })
 })
 

@@ -28,8 +28,17 @@ export const authorization = (): Readonly<Record<string, string>> => {
   return text === null ? {} : { authorization: `Bearer ${text.replaceAll(/[^!-~]/gu, "?")}` }
 }
 
-/** The address of a path of the service, wherever the page is served. */
-export const addressOf = (path: string): string => new URL(`..${path}`, document.baseURI).href
+/**
+ * The address of a path of the service, wherever the page is served.
+ *
+ * @throws Refusal: an id of the path is "." or ".."; an address drops them, in any encoding, and would be the one of something else
+ */
+export const addressOf = (path: string): string => {
+  const { pathname, href } = new URL(`..${path}`, document.baseURI)
+  if (!pathname.endsWith(path))
+    throw new Refusal(0, 'No address can have the id "." or ".."; the command line shows what has it')
+  return href
+}
 
 /** What a request consists of, besides its path. */
 export interface Asked {

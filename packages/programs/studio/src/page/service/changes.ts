@@ -22,8 +22,8 @@ export const follow = async (
     readonly onEnd: (error: unknown) => void
   },
 ): Promise<void> => {
-  const url = `${addressOf(ofSession(session, "/changes"))}?fromVersion=${fromVersion}`
   try {
+    const url = `${addressOf(ofSession(session, "/changes"))}?fromVersion=${fromVersion}`
     const source = { url, headers: authorization(), fetch: fetch.bind(window) }
     for await (const recorded of followChanges(source, signal))
       onEvent(recorded as unknown as EventCodec.RecordedEvent)
