@@ -59,7 +59,7 @@ describe("an export", () => {
       }),
     ))
 
-  it("does not count a session that was deleted since it was listed", () =>
+  it("does not count a session that was deleted since it was listed, and may have a byte order mark", () =>
     run(
       Effect.gen(function* () {
         const from = yield* filled
@@ -67,6 +67,9 @@ describe("an export", () => {
         const lines = [...(yield* Stream.runCollect(exportLines(from, listed)))]
         expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ memfold: "end", sessions: 2 })
         expect((yield* openExport(fileOf(lines))).sessions).toEqual(["one", 'two\n"2"'])
+        // Some programs that write a file anew begin it with a byte order mark.
+        const marked = lines.map((line, at) => (at === 0 ? `\uFEFF${line}` : line))
+        expect((yield* openExport(fileOf(marked))).sessions).toHaveLength(2)
       }),
     ))
 

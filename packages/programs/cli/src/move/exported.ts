@@ -9,6 +9,7 @@ import { createReadStream } from "node:fs"
 import { ImportError } from "../import/ImportError.js"
 import { InputLimit, requireText, tooLarge } from "../input/Input.js"
 import { version as writer } from "../installation.js"
+import { withoutMark } from "../transcript/source.js"
 import { recordLine, recordOf, type Source, sourceOf, readSound } from "@memfold/archive"
 
 /** `version` is the form of the file, and `writer` the memfold that wrote it. */
@@ -115,7 +116,7 @@ const checked = async (file: string, limit: number): Promise<ReadonlyMap<string,
   for await (const { text, start } of linesFrom(file, limit)) {
     count++
     if (count === 1) {
-      const head = Option.getOrNull(decodeHead(text))
+      const head = Option.getOrNull(decodeHead(withoutMark(text)))
       if (head === null) {
         throw wrong(
           file,

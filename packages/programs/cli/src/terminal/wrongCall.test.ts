@@ -79,6 +79,12 @@ describe.each(all)("%s", (full, usage) => {
       expect(wrong(...required, ...typed, "extra")).toContain('"extra" is one too many')
       expect(wrong(...required, "--", ...typed, "--extra")).toContain('"--extra" is one too many')
     }
+    // What stands behind the name of a program is the program's.
+    for (const [at, word] of (full === "memfold wrap" ? [] : words).entries()) {
+      const named = word.replaceAll(/^\[?<|>\]?(?:\.\.\.)?$/gu, "")
+      expect(wrong(...required, ...typed.slice(0, at), "")).toContain(`${named} of ${full} is empty`)
+      expect(wrong(...typed.slice(0, at), "-", ...required)).toContain(`- stands where ${named} is expected`)
+    }
     for (let given = 0; given < needed.length; given++)
       expect(wrong(...required, ...typed.slice(0, given))).toBe(
         `${full} needs ${needed[given]!.replaceAll(/[<>]/gu, "")}`,

@@ -45,6 +45,12 @@ const argumentsIn = (
     kind: many !== undefined ? "many" : maybe !== undefined ? "maybe" : "one",
   }))
 
+/** Why a word is no argument: it is empty, as a variable that is not set, or a hyphen alone, behind which the parser sees no options. */
+const noArgument = (command: string, word: string, name: string): string | undefined => {
+  if (word === "") return `${name} of ${command} is empty; give it a value, or leave it out`
+  return word === "-" ? `- stands where ${name} is expected; see ${command} --help` : undefined
+}
+
 const asIn = (example: string | undefined): string => (example === undefined ? "" : `, as in: ${example}`)
 
 /** What a call lacks, with a call that has it. */
@@ -70,6 +76,7 @@ export const wrongCall = (
   example: string | undefined,
 ): string | undefined => {
   const known = optionsIn(usage)
+  const wanted = argumentsIn(usage)
   const seen = new Set<string>()
   const given: Array<string> = []
   for (let at = 0; at < args.length; at++) {
@@ -81,6 +88,9 @@ export const wrongCall = (
     }
     if (everywhere.has(word)) return undefined
     if (!word.startsWith("--")) {
+      const name = (wanted[given.length] ?? wanted.at(-1))?.name
+      const none = name === undefined ? undefined : noArgument(command, word, name)
+      if (none !== undefined) return none
       given.push(word)
       continue
     }
@@ -100,7 +110,6 @@ export const wrongCall = (
     if (option.choices.length > 0 && !option.choices.includes(value))
       return notAllowed(word, value, option.choices)
   }
-  const wanted = argumentsIn(usage)
   const tooMuch = wanted.some(({ kind }) => kind === "many") ? undefined : given[wanted.length]
   if (tooMuch !== undefined) {
     const taken = wanted.length === 0 ? "options only" : wanted.map(({ name }) => name).join(" and ")
