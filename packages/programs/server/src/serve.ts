@@ -130,6 +130,14 @@ const continueOnceRead = (request: IncomingMessage, response: ServerResponse): v
   }
 }
 
+/** Takes a target that is a whole address apart, as clients send it to a proxy: its host counts, whatever the header says (RFC 9112, 3.2.2). */
+const takeApart = (request: IncomingMessage): void => {
+  const [, host, rest = ""] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(request.url ?? "") ?? []
+  if (host === undefined) return
+  request.headers.host = host
+  request.url = rest.startsWith("/") ? rest : `/${rest}`
+}
+
 /**
  * Makes a listener that ends when it is told to: what has begun is finished within a time, and what goes on then is cut off.
  * Connections without a request are closed: Node waits for those that have not sent any.
@@ -156,6 +164,7 @@ const makeListener = (
     return begun
   }
   server.on("request", (request, response) => {
+    takeApart(request)
     const { socket } = request
     const pipelined = responsesOf(socket)
     if (pipelined.size === mostPipelined) return void socket.destroy()

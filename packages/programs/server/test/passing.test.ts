@@ -251,6 +251,22 @@ describe("a request that the memory does not change", () => {
     }
   })
 
+  it("L22: is the same under a whole address as under its path, and the host of the address counts", async () => {
+    const upstream = await upstreamOf()
+    const { url } = await started({ upstream: `${upstream.url}/base` })
+    const statusAt = async (target: string): Promise<string | undefined> => {
+      const socket = connect(Number(new URL(url).port), "127.0.0.1")
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+      return (await buffer(socket)).toString("latin1").split(" ", 2)[1]
+    }
+    for (const path of ["/health", "/v1/sessions?limit=1", "/v1/models?a=http://b"]) {
+      expect([path, await statusAt(`http://127.0.0.1:1${path}`)]).toEqual([path, "200"])
+      expect([path, await statusAt(`HTTPS://elsewhere.example${path}`)]).toEqual([path, "403"])
+    }
+    expect(upstream.received.map(({ line }) => line)).toEqual(["GET /base/v1/models?a=http://b"])
+    expect(await statusAt("http://localhost?a")).toBe("404")
+  })
+
   it("L22: is one request, whatever its fields say of the body", async () => {
     const upstream = await upstreamOf()
     const { url } = await started({ upstream: upstream.url })
