@@ -47,6 +47,7 @@ const refusals: Readonly<Record<string, readonly [status: Status, name: string]>
 /** The name of an error, for logs: its text may quote what was said. */
 const nameOf = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return "unknown error"
+  if (isProblem(error)) return error.type.slice(error.type.lastIndexOf(":") + 1)
   if ("_tag" in error && typeof error._tag === "string") return error._tag
   return error instanceof Error ? error.name : "unknown error"
 }

@@ -258,6 +258,8 @@ it("the log has why something failed, and never what was said", () => {
   expect(bug["at"]).toMatch(/^at /)
   expect(JSON.stringify(bug)).not.toContain("SECRET")
   expect(problemOf(typed)).toMatchObject({ status: 503, session: "s" })
+  // What a part of the service has made a problem of keeps its name.
+  expect(failureFor(problemOf(typed))).toEqual({ failure: "LogError" })
   expect(problemOf(typed).detail).not.toContain("disk")
   expect(JSON.stringify(problemOf(new TypeError("SECRET-4711")))).not.toContain("SECRET")
 })
