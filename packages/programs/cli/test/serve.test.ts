@@ -252,6 +252,8 @@ print(json.dumps([tag, context["messages"]]))
     const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
       [["serve", "--port", "70000"], /--port must be a number/],
       ...numbers.map((name) => [["serve", `${name}=-1`], new RegExp(`: ${name} must be `)] as const),
+      [["serve", "--upstream-timeout", "0"], /--upstream-timeout must be a time/],
+      [["serve", "--max-body", "513"], /--max-body must be a size from 1 byte to 512 MiB/],
       [["serve", "--host", "0.0.0.0"], /--tokens/],
       [["serve", "--store", "nothing:"], /there is no store/],
       [["serve", "--strategy", "none"], /there is no strategy/],

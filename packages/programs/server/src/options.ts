@@ -2,12 +2,12 @@
 import { type GivenSummarizer, storeForms, type StoreUrl, type StrategyName } from "@memfold/catalog"
 import { type EventLog, type Guard, Memory, OptionGroup } from "@memfold/core"
 import * as Layers from "@memfold/layers"
-import { Duration, Layer, Predicate, Schema } from "effect"
+import { type Duration, Layer, Predicate, Schema } from "effect"
 import type { ToolHandler } from "./mcp.js"
 import type { Site } from "./site.js"
 import type { StoredToken } from "./tokens.js"
 
-const { Callable, checkedBy, duration, nested, numberOf, option, problemIn } = OptionGroup
+const { Callable, checkedBy, duration, millisOf, nested, numberOf, option, problemIn } = OptionGroup
 
 /** An option of the service has a value that is not allowed; the `cause` is the `InvalidOption`, where one option alone is wrong. */
 export class ServeError extends Error {
@@ -175,10 +175,13 @@ export const serveOptions = {
     ),
     "an address, such as https://api.openai.com, or an object like { openai, anthropic }",
   ),
-  upstreamTimeout: duration(),
+  upstreamTimeout: option(
+    checkedBy<Duration.DurationInput>((value) => millisOf(value) >= 1),
+    'a time of a millisecond or more, such as "30 seconds"',
+  ),
   summaryModel: option(Schema.String, "the name of a model"),
-  maxBody: option(Schema.Int.pipe(Schema.between(1, 2 ** 29)), "a number of bytes from 1 to 512 MiB"),
-  maxBodies: option(Schema.Int.pipe(Schema.between(2, 2 ** 40)), "a number of bytes from 2 on"),
+  maxBody: option(Schema.Int.pipe(Schema.between(1, 2 ** 29)), "a size from 1 byte to 512 MiB"),
+  maxBodies: option(Schema.Int.pipe(Schema.between(2, 2 ** 40)), "a size of 2 bytes or more"),
   maxConnections: numberOf({ from: 1, to: 1_000_000, unit: "connections" }),
   maxSubscribers: numberOf({ from: 2, to: 1_000_000, unit: "subscribers" }),
   rate: numberOf({ from: 1, to: 1_000_000, unit: "requests" }),
@@ -212,8 +215,6 @@ export const checkOptions = (options: ServeOptions): void => {
   const wrong = problemIn(serveOptions, options)
   if (wrong !== null) throw new ServeError(wrong.message, { cause: wrong })
   const { host = "127.0.0.1", tokens } = options
-  if (Duration.toMillis(options.upstreamTimeout ?? 1) < 1)
-    throw new ServeError("upstreamTimeout is a time of a millisecond or more")
   if (options.otlp !== undefined && !/^https?:\/\/[^/]/.test(options.otlp.url))
     throw new ServeError("otlp is the address of a collector, such as http://127.0.0.1:4318")
   if (!localAddresses.has(host) && tokens === undefined)
