@@ -262,7 +262,13 @@ it("says what a webhook needs", async () => {
     "MEMFOLD_NONE",
   )
   expect(await wrong("--group", "g", "--after", "1")).toContain("--after")
-  for (const flag of [["--redeliver"], ["--delete"], ["--done", "3"]])
+  for (const flag of [
+    ["--from", "end"],
+    ["--secret-env", "X"],
+    ["--redeliver"],
+    ["--delete"],
+    ["--done", "3"],
+  ])
     expect(await wrong(...flag)).toContain("--group")
 })
 

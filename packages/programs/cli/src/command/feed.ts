@@ -1,5 +1,4 @@
 /** `memfold feed`: the events of all sessions, for who reads along, and for consumers in groups. */
-import { Options } from "@effect/cli"
 import { EventLog, Memory, OptionGroup } from "@memfold/core"
 import { Console, Data, Effect, Option, Stream } from "effect"
 import {
@@ -138,11 +137,10 @@ export const command = options.command(
       "NAME",
       "Go on where this group has come to, which the store keeps. One process of a group reads at a time.",
     ),
-    from: Options.choice("from", ["start", "end"]).pipe(
-      Options.withDefault("start"),
-      Options.withDescription(
-        "Where a new group begins: with the first event, or with what comes from now on.",
-      ),
+    from: options.optionalChoice(
+      "from",
+      ["start", "end"],
+      "Where a new group begins: with the first event (by default), or with what comes from now on.",
     ),
     webhook: options.optionalText(
       "webhook",
@@ -191,9 +189,15 @@ export const command = options.command(
       yield* options.allowed(numbers, given)
       const log = yield* EventLog.EventLog
       if (Option.isNone(group)) {
-        if (Option.isSome(webhook) || givenUp || redeliver || Option.isSome(done) || given.delete)
+        if (
+          [from, webhook, secretEnv, done].some((one) => Option.isSome<unknown>(one)) ||
+          givenUp ||
+          redeliver ||
+          given.delete
+        )
           return yield* new UsageError({
-            problem: "--webhook, --given-up, --redeliver, --done and --delete need --group NAME",
+            problem:
+              "--from, --webhook, --secret-env, --given-up, --redeliver, --done and --delete need --group NAME",
           })
         const range = Option.match(after, { onNone: () => ({}), onSome: (position) => ({ after: position }) })
         return yield* Stream.runForEach(EventLog.feed(log, { ...range, follow }), (fed) =>
@@ -216,7 +220,7 @@ export const command = options.command(
         return yield* printResult(json, { type: "done", group: group.value, id, done: wasGivenUp }, text)
       }
       if (givenUp) return yield* showGivenUp(log, group.value, json)
-      const how = { follow, from, lease: given.lease * 1_000 }
+      const how = { follow, from: Option.getOrElse(from, () => "start" as const), lease: given.lease * 1_000 }
       if (Option.isNone(webhook)) {
         const print = (page: ReadonlyArray<EventLog.FedRecord>) =>
           Effect.zipRight(Effect.forEach(page, printed(json), { discard: true }), handedOver)
