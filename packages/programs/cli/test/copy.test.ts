@@ -134,6 +134,7 @@ describe("memfold copy, export and import", () => {
       [["import", "all.jsonl", "--store", "sqlite:z.db", "--session", "none"], 'no session "none"'],
       [["import", "all.jsonl", "--store", "sqlite:z.db", "--thread", "1"], "--thread"],
       [["import", "all.jsonl", "--pick", "0"], "--pick does not apply to"],
+      [["import", "all.jsonl", "--skip-damaged"], "--skip-damaged does not apply to"],
       [["import", "all.jsonl", "--format", "openai"], "--format does not apply to"],
       [["import", "all.jsonl", "--summarizer", "echo"], "--summarizer does not apply to"],
     ] as const) {

@@ -31,3 +31,11 @@ it("a name that is no option is refused, with what was meant", () => {
   for (const options of [null, "memory:", 5]) expect(refused(options)).toBeInstanceOf(ServeError)
   expect(refused({})).toBeUndefined()
 })
+
+it("what is for a proxy is refused without an upstream", () => {
+  for (const options of [{ summaryModel: "m" }, { upstreamTimeout: "5 seconds" }] as const) {
+    expect(refused(options)).toMatchObject({ message: expect.stringContaining("--upstream URL") })
+    expect(refused({ ...options, upstream: {} })).toBeInstanceOf(ServeError)
+    expect(refused({ ...options, upstream: "https://api.openai.com" })).toBeUndefined()
+  }
+})

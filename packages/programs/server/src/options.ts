@@ -223,7 +223,9 @@ export const checkOptions = (options: ServeOptions): void => {
     )
   if (options.readOnly === true && tokens !== undefined)
     throw new ServeError("readOnly is for a service without tokens: give tokens the right to read alone")
-  if (options.readOnly === true && Object.keys(upstreamsOf(options)).length > 0)
+  const isProxy = Object.keys(upstreamsOf(options)).length > 0
+  if (options.readOnly === true && isProxy)
     throw new ServeError("a proxy writes what passes through it: take readOnly or upstream, and not both")
-  upstreamsOf(options)
+  if (!isProxy && (options.summaryModel ?? options.upstreamTimeout) !== undefined)
+    throw new ServeError("summaryModel and upstreamTimeout are for a proxy: give upstream (--upstream URL)")
 }

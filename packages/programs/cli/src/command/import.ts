@@ -310,7 +310,8 @@ export const command = options.command(
     Effect.gen(function* () {
       yield* noOptionAmong([given.file])
       if (given.from === "memfold") {
-        const unused = given.all ? "all" : unusedByExports(given)
+        const flag = given.all ? "all" : given.skipDamaged ? "skip-damaged" : undefined
+        const unused = flag ?? unusedByExports(given)
         if (unused !== undefined) {
           return yield* new UsageError({ problem: `--${unused} does not apply to an export of memfold` })
         }
