@@ -5,18 +5,9 @@
 import { strategies, strategyNamed } from "@memfold/catalog"
 import { problem, type Problem, type schemas } from "@memfold/client/api"
 import { Effect, JSONSchema, Predicate } from "effect"
-import { randomBytes } from "node:crypto"
-import {
-  chmodSync,
-  existsSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { ServeError, type ServeOptions } from "./options.js"
+import { replaceFile } from "./replaceFile.js"
 import type { StrategySetting } from "./requests.js"
 
 type Json = Readonly<Record<string, unknown>>
@@ -76,20 +67,6 @@ const fileAt = (path: string): Json | undefined => {
     // The error below says what to do; the one of the engine would quote the file.
   }
   throw new ServeError(`${path} is no settings file: it must have a JSON object`)
-}
-
-/** Written beside it and moved, so that nobody reads half of it. A link stays, and so does who may read the file. */
-const store = (path: string, file: Json): void => {
-  const isThere = existsSync(path)
-  const target = isThere ? realpathSync(path) : path
-  const draft = `${target}.${randomBytes(6).toString("hex")}.new`
-  try {
-    writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
-    if (isThere) chmodSync(draft, statSync(target).mode)
-    renameSync(draft, target)
-  } finally {
-    rmSync(draft, { force: true })
-  }
 }
 
 const at = (file: Json, path: ReadonlyArray<string>): Json => {
@@ -162,7 +139,7 @@ export const serviceSettings = (
         })
         if (settingsFile !== undefined)
           yield* Effect.try({
-            try: () => store(settingsFile, file),
+            try: () => replaceFile(settingsFile, file),
             catch: () => notStored("cannot be written"),
           })
         current = { ...current, name: strategy, file, isChanged: true }

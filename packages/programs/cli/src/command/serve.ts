@@ -4,7 +4,7 @@ import { defaultStrategy, loading, optional, UnknownName, withoutSecrets } from 
 import type { ServeOptions, StoredToken } from "@memfold/server"
 import type { OptionGroup } from "@memfold/core"
 import { Console, Effect, Either, Option, Predicate } from "effect"
-import { existsSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { withArchive } from "@memfold/archive"
 import { UsageError } from "./failure.js"
 import * as options from "./options.js"
@@ -293,7 +293,7 @@ export const tokenCommand = options.command(
   },
   ({ tenant, rights: list, name, tokens: path }) =>
     Effect.gen(function* () {
-      const { makeToken, rights, tokensIn } = yield* server
+      const { makeToken, replaceFile, rights, tokensIn } = yield* server
       const known = existsSync(path) ? yield* readTokens(path) : []
       const wanted = list.split(",").map((right) => right.trim())
       const wrong = wanted.find((right) => !(rights as ReadonlyArray<string>).includes(right))
@@ -308,16 +308,8 @@ export const tokenCommand = options.command(
         return yield* new UsageError({
           problem: `--tenant ${tenant}: a name has lower-case letters, digits, ".", "_" and "-", at most 63 of them`,
         })
-      // Written beside it and moved, so that a service that starts never reads half of it. A link to the file stays, and who may read it.
       yield* Effect.try({
-        try: () => {
-          const isThere = existsSync(path)
-          const target = isThere ? realpathSync(path) : path
-          const draft = `${target}.new`
-          const mode = isThere ? statSync(target).mode : 0o600
-          writeFileSync(draft, `${JSON.stringify(file, null, 2)}\n`, { mode })
-          renameSync(draft, target)
-        },
+        try: () => replaceFile(path, file),
         catch: () => new UsageError({ problem: `--tokens ${path}: the file cannot be written` }),
       })
       yield* Console.log(token)
