@@ -90,6 +90,46 @@ it("the figures of the strategies are those of the lab's page, which its own tes
   expect(table("docs/strategies/README.md")).toEqual(table("docs/lab.md"))
 })
 
+it("what pages say of a strategy is what its rows of the tables say", () => {
+  const text = read("docs/lab.md")
+  const cells = (name: string) =>
+    [...text.matchAll(new RegExp(`^${name} +(\\d.*)$`, "gm"))].map(([, row = ""]) => row.split(/ +/))
+  // Decisions tell what was.
+  const current = listed.filter((document) => !document.startsWith("docs/decisions/"))
+  const said = current.flatMap((document) => {
+    const words = read(document).replaceAll(/\s+/g, " ")
+    const find = (
+      figure: string,
+      of: (costs: ReadonlyArray<string>, contexts: ReadonlyArray<string>) => unknown,
+    ) =>
+      [...words.matchAll(new RegExp(`\`([a-z-]+)\`(?:(?! \`[a-z-]+\`)[^.;])*?${figure}`, "g"))].flatMap(
+        ([, name = "", figure]) => {
+          const [costs, contexts] = cells(name)
+          return costs === undefined || contexts === undefined
+            ? []
+            : [{ document, name, figure, is: of(costs, contexts) }]
+        },
+      )
+    return [
+      ...find("costs (\\d+)\\b", ([cost]) => cost),
+      ...find("compacts (\\d+) times", (_, [, , compactions]) => compactions),
+      ...find("(\\d+) % of the identifiers", (_, contexts) => contexts.at(-1)),
+    ]
+  })
+  expect(said.length).toBeGreaterThan(4)
+  expect(said.filter(({ figure, is }) => figure !== is)).toEqual([])
+  const rows = [
+    ...read("docs/concepts/prompt-cache.md").matchAll(
+      /^\| ([a-z -]+?) +\| (\d+) +\| (\d+) % +\| (\d+) +\|$/gm,
+    ),
+  ]
+  expect(rows).toHaveLength(4)
+  for (const [, name = "", ...figures] of rows) {
+    const [costs = [], contexts = []] = cells(name === "full history" ? name : name.replaceAll(" ", "-"))
+    expect([name, ...figures]).toEqual([name, contexts[2], costs.at(-1), costs[0]])
+  }
+})
+
 it("the numbers of the first page stand on the pages that they link to", () => {
   const cards = [
     ...read("site/index.md").matchAll(/^- \[\*\*([\d %MiB]+)(?: of \d+)?\*\*<br>.*\]\((.*)\)$/gm),

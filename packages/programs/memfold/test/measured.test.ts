@@ -31,3 +31,14 @@ it("the page names the oldest TypeScript, which a release is tried with", () => 
 it("no runtime is listed that failed to run a block without a name for it", () => {
   for (const { failed, of } of measured().runtimes) expect(failed.length).toBeLessThan(of)
 })
+
+it("the page counts the packages of an installation as its table does", () => {
+  const count = (name: string) =>
+    measured().installs.find(({ names }) => names.join(" ") === name)!.npm.packages
+  const [alone, onNode20] = [count("memfold"), count("memfold better-sqlite3")]
+  const said = page.replaceAll(/\s+/gu, " ")
+  expect(said).toContain(
+    `beside \`memfold\`: ${alone} packages, no native code. In Node 20 it is ${onNode20} packages`,
+  )
+  expect(said).toContain(`the ${onNode20 - alone} more are`)
+})
