@@ -10,5 +10,10 @@ export declare const measured: () => {
   /** The oldest version of TypeScript that the declarations are for. */
   readonly typescript: string
   readonly runtimes: ReadonlyArray<MeasuredRuntime>
+  /** What the installation of some packages brings. */
+  readonly installs: ReadonlyArray<{
+    readonly names: ReadonlyArray<string>
+    readonly npm: { readonly packages: number }
+  }>
 }
 export declare const tables: () => { readonly runtimes: string; readonly installs: string }

@@ -20,6 +20,8 @@ interface Shown {
   readonly isBlock: boolean
 }
 
+const read = (document: string): string => readFileSync(join(root, document), "utf8")
+
 /** Words as a shell divides them, without what is put into variables before and behind a comment or a pipe. */
 const wordsOf = (line: string): ReadonlyArray<string> => {
   const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
@@ -63,11 +65,11 @@ const programs = readdirSync(join(root, "packages/programs/create-memfold/templa
 
 const shown = [
   ...documents.flatMap((document) => {
-    const text = readFileSync(join(root, document), "utf8")
+    const text = read(document)
     return [...ofBlocks(document, text), ...ofSentences(document, text)]
   }),
   ...programs.flatMap((program) =>
-    [...readFileSync(join(root, program), "utf8").matchAll(/npx memfold [^`\\"\n]*/g)].map(([line]) => ({
+    [...read(program).matchAll(/npx memfold [^`\\"\n]*/g)].map(([line]) => ({
       document: program,
       line,
       words: wordsOf(line),
@@ -186,6 +188,26 @@ describe("a command that a document shows", () => {
   it("calls what exists, with options that it has", () => {
     const faults = shown.map((one) => ({ one, why: wrong(one) })).filter(({ why }) => why !== undefined)
     expect(faults.map(({ one, why }) => `${one.document}: ${one.line}: ${why}`)).toEqual([])
+  })
+
+  it("has its row in the README of the command line", () => {
+    const [, table = ""] =
+      /^\| command .*\n([\s\S]*?)\n\n/m.exec(read("packages/programs/cli/README.md")) ?? []
+    const rows = [...table.matchAll(/`(?:memfold )?([a-z-]+)(?: [^`]*)?`/g)].map(([, name]) => name)
+    const missing = [...commands.keys()].filter(
+      (name) => name !== "help" && !rows.includes(name.split(" ")[0]),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it("quotes what a shell would take for its own", () => {
+    // Options are shown by themselves, too.
+    const unquoted = documents.flatMap((document) =>
+      [...read(document).matchAll(/^(?:memfold|npx) .*|`(?:memfold|npx|--)[^`\n]*`/gm)]
+        .filter(([words]) => /\$\d/.test(words.replaceAll(/'[^']*'/g, "")))
+        .map(([words]) => `${document}: ${words}`),
+    )
+    expect(unquoted).toEqual([])
   })
 
   it("names a template that exists", () => {

@@ -11,7 +11,7 @@ export class UnknownSummary extends Schema.TaggedError<UnknownSummary>()("Unknow
   summary: Schema.String,
 }) {
   override get message(): string {
-    return `Session "${this.session}" has no summary "${this.summary}" to go back to; list them with summaries`
+    return `Session "${this.session}" has no valid summary "${this.summary}"; list them with summaries`
   }
 }
 

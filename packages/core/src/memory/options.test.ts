@@ -42,7 +42,12 @@ const wrong: Readonly<Record<string, ReadonlyArray<unknown>>> = {
   wording: [...nothing, {}, { role: "assistant", heading: "", between: "", beforeTurnPrefix: "" }],
   compaction: [...nothing],
   "compaction.mode": [...nothing, "sometimes", {}],
-  "compaction.hooks": [...nothing, { beforeCompaction: 5 }, { afterCompaction: "x" }],
+  "compaction.hooks": [
+    ...nothing,
+    { beforeCompaction: 5 },
+    { afterCompaction: "x" },
+    { beforecompaction: () => {} },
+  ],
   "compaction.shutdown": noDuration,
   "compaction.backOff": noDuration,
   "compaction.summarizerTimeout": noDuration,
@@ -51,7 +56,28 @@ const wrong: Readonly<Record<string, ReadonlyArray<unknown>>> = {
   "compaction.concurrency": [...noCount, 0],
   // A name with a typing mistake.
   "compaction.modes": ["manual"],
-  budget: [...nothing, {}, { tokens: 0 }, { tokens: Number.NaN }, { tokens: 5, timeout: "soon" }],
+  budget: [
+    ...nothing,
+    {},
+    { tokens: 0 },
+    { tokens: Number.NaN },
+    { tokens: 5, timeout: "soon" },
+    { tokens: 5, timout: 1 },
+  ],
+  audit: [...nothing, { reads: 5 }, { read: true }],
+  spend: [
+    ...nothing,
+    { total: {} },
+    { total: { tokens: 0 } },
+    { total: { token: 5 } },
+    { totals: { tokens: 5 } },
+  ],
+  load: [...nothing],
+  "load.appends": [...noCount, 0],
+  trust: [...nothing, "apart"],
+  minimumOrigin: [...nothing, "tools"],
+  beforeAppend: [...nothing, {}],
+  boundReasoning: [...nothing, "drop"],
   indexAhead: [5, "x", [], null],
   cachedSessions: [...noCount, 0],
   summarizer: [...nothing, {}, { name: "x" }, { name: "x", summarize: 5 }, { ...echo, fallback: 5 }],
@@ -82,6 +108,13 @@ const valid = {
     concurrency: 1,
   },
   budget: { tokens: 100, timeout: "1 second" },
+  audit: { reads: true },
+  spend: { total: { tokens: 5 } },
+  load: { appends: 1 },
+  trust: "separate",
+  minimumOrigin: "tool",
+  beforeAppend: () => undefined,
+  boundReasoning: "keep",
   indexAhead: false,
   cachedSessions: 1,
   summarizer: echo,
@@ -125,8 +158,13 @@ describe("the options of a memory", () => {
   })
 
   it("are all checked", () => {
-    const { compaction, ...others } = valid
-    const names = ["compaction", ...Object.keys(compaction).map((name) => `compaction.${name}`)]
+    const { compaction, load, ...others } = valid
+    const names = [
+      "compaction",
+      "load",
+      "load.appends",
+      ...Object.keys(compaction).map((name) => `compaction.${name}`),
+    ]
     expect(Object.keys(wrong).toSorted()).toEqual(
       [...Object.keys(others), ...names, "compaction.modes"].toSorted(),
     )

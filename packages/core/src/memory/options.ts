@@ -73,6 +73,9 @@ const Reranker = Schema.Struct({
 })
 
 const Amount = Schema.Number.pipe(Schema.finite(), Schema.positive())
+/** These fields and no others: another one is a typing mistake. */
+const exactly = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error" } })
 /** Some of these fields, at least one of them, and no others. */
 const someOf = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct(fields).pipe(Schema.filter((given) => Object.keys(given).length > 0))
@@ -84,12 +87,12 @@ const Price = Schema.optional(
     output: Schema.Union(Schema.Literal(0), Amount),
   }).annotations({ parseOptions: { onExcessProperty: "ignore" } }),
 )
-const Spend = Schema.Struct({
+const Spend = exactly({
   session: Cap,
   owner: Cap,
   total: Cap,
   prices: Schema.optional(someOf({ summarizer: Price, embedder: Price, extractor: Price })),
-}).annotations({ parseOptions: { onExcessProperty: "error" } })
+})
 
 /** The options of compaction. */
 export const compactionOptions = {
@@ -103,7 +106,7 @@ export const compactionOptions = {
     },
   ),
   hooks: option(
-    Schema.Struct({
+    exactly({
       beforeCompaction: Schema.optional(Callable),
       afterCompaction: Schema.optional(Callable),
     }),
@@ -150,7 +153,7 @@ export const memoryOptions = {
   minimumOrigin: option(Origin, `one of ${Origin.literals.join(", ")}`),
   compaction: nested(compactionOptions, 'an object like { mode: "inline" }'),
   budget: option(
-    Schema.Struct({ tokens: Schema.Number.pipe(Schema.positive()), timeout: Schema.optional(duration()) }),
+    exactly({ tokens: Schema.Number.pipe(Schema.positive()), timeout: Schema.optional(duration()) }),
     'an object like { tokens: 100_000, timeout: "20 seconds" }',
   ),
   spend: option(
@@ -161,7 +164,7 @@ export const memoryOptions = {
     Callable,
     "a function that says what of a message is stored, such as guard() of @memfold/guard",
   ),
-  audit: option(Schema.Struct({ reads: Schema.optional(Schema.Boolean) }), "an object like { reads: true }"),
+  audit: option(exactly({ reads: Schema.optional(Schema.Boolean) }), "an object like { reads: true }"),
   boundReasoning: option(Schema.Literal("leave-out", "keep"), "leave-out or keep"),
   indexAhead: option(Schema.Boolean, "true or false", { default: true }),
   load: nested(

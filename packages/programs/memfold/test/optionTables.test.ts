@@ -1,6 +1,7 @@
 /** The tables of options in the READMEs say what the options say. `npx vitest run packages/programs/memfold/test/optionTables.test.ts -u` writes them. */
 import { queueForms, storeForms, strategies } from "@memfold/catalog"
 import { Memory, OptionGroup } from "@memfold/core"
+import { createMemory } from "memfold"
 import { optionGroup as layersOptions } from "@memfold/layers"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -101,4 +102,67 @@ it.each([
       forms.filter((form) => !text.includes(form)).map((form) => `${path} misses ${form}`),
     ),
   ).toEqual([])
+})
+
+/** The names that a group of options has, as the error for another name lists them. */
+const namesIn = (given: object): ReadonlyArray<string> => {
+  try {
+    createMemory({ store: "memory:", ...given } as never)
+    return []
+  } catch (error) {
+    return /one of the options: (.*)/u.exec(String(error))?.[1]?.split(", ") ?? []
+  }
+}
+
+it.each([
+  ["createMemory", { nonsense: 1 }],
+  ["compaction", { compaction: { nonsense: 1 } }],
+  ["recall", { recall: { nonsense: 1 } }],
+])("the README has a row for each option of %s", (_name, given) => {
+  const readme = readFileSync(join(root, "packages/programs/memfold/README.md"), "utf8")
+  const rows = new Set([...readme.matchAll(/^\| `(\w+)`/gmu)].map(([, name]) => name))
+  const names = namesIn(given)
+  expect(names.length).toBeGreaterThan(3)
+  expect(names.filter((name) => !rows.has(name))).toEqual([])
+})
+
+/** Calls of operations within the sentences of documents, with the names of the options that they are given. */
+const calls = paragraphs
+  .filter(({ path }) => path.endsWith(".md") && !path.startsWith("docs/decisions/"))
+  .flatMap(({ path, text }) =>
+    [...text.matchAll(/`(?:await )?(?:memory\.)?(\w+)\(([^`]*?)\{ ([^`{}]+?) \}\)/gu)].flatMap(
+      ([call, name = "", , names = ""]) => {
+        const { options } = Memory.operations[name as Memory.OperationName] ?? {}
+        return options === undefined
+          ? []
+          : [
+              {
+                path,
+                call,
+                name,
+                options: names.split(", ").map((one) => /^\w+/u.exec(one)?.[0] ?? one),
+                at: options.at,
+              },
+            ]
+      },
+    ),
+  )
+
+it("a call in a sentence names options that it takes", async () => {
+  expect(calls.length).toBeGreaterThan(40)
+  const memory = createMemory({ store: "memory:" }) as unknown as Record<
+    string,
+    (...given: ReadonlyArray<unknown>) => unknown
+  >
+  const refused = await Promise.all(
+    calls.map(async ({ path, call, name, options, at }) => {
+      const given = Array.from({ length: at + 1 }, (_, index) =>
+        index === at ? Object.fromEntries(options.map((option) => [option, undefined])) : undefined,
+      )
+      const error = await (async () => memory[name]!(...given))().then(() => null, String)
+      return error?.includes("There is no option") === true ? [`${path}: ${call}: ${error}`] : []
+    }),
+  )
+  await memory["close"]!()
+  expect(refused.flat()).toEqual([])
 })

@@ -65,6 +65,24 @@ it("CONTRIBUTING says each law that a test cites", () => {
   expect([...cited].filter((law) => law !== "L0" && !said.has(law))).toEqual([])
 })
 
+it("the page of operations lists every metric and every span", () => {
+  const sources = execFileSync("git", ["ls-files", "packages/*.ts"], { cwd: root, encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .filter((path) => /\/src\//.test(path) && !/\.test\.ts$|\/tests\//.test(path))
+    .map(read)
+  const made = sources.flatMap((text) =>
+    [...text.matchAll(/(?:counter|histogram|gauge|[sS]pan)\(\s*"(memfold[_.][\w.]+)"/g)].map(
+      ([, name]) => name,
+    ),
+  )
+  // The two operations that write are one span in the sources.
+  const names = [...new Set([...made, "memfold.append", "memfold.rewrite"])].toSorted()
+  expect(names.length).toBeGreaterThan(30)
+  const listed = read("docs/operations.md").match(/(?<=`)memfold[_.][\w.]+(?=`)/g) ?? []
+  expect([...new Set(listed)].toSorted()).toEqual(names)
+})
+
 it("each step of the walks is at the line that it names", () => {
   const steps = linksOf("CONTRIBUTING.md").filter(({ anchor }) => /^L\d+$/.test(anchor ?? ""))
   expect(steps.length).toBeGreaterThan(20)

@@ -141,7 +141,12 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     streams: true,
     ...optionsOf("events", 1, { fromVersion: true, reverse: true, toVersion: true }),
   },
-  subscribe: { ...session, reads: true, streams: true },
+  subscribe: {
+    ...session,
+    reads: true,
+    streams: true,
+    ...optionsOf("subscribe", 1, { fromVersion: true, pollInterval: true }),
+  },
   feed: {
     ids: [],
     streams: true,

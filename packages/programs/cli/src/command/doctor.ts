@@ -130,7 +130,7 @@ export const command = options.command(
         ...where(
           !here.test(host),
           "host",
-          `the service listens on ${host}: others reach it; put it behind TLS, and see that it has --tokens`,
+          `the service listens on ${host}: others reach it; put it behind TLS${Option.isNone(given) ? ", and give it --tokens" : ""}`,
         ),
         ...where(
           !Option.exists(kept, (all) => all.some((rule) => rule.do !== "hold")),

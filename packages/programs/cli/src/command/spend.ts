@@ -12,7 +12,7 @@ export const spend = {
   spend: options.repeatedText(
     "spend",
     "WHOSE=AMOUNT",
-    "The most that summaries and facts may cost in a day: total=2000000 (tokens), owner=$0.50, session=$0.10; may be repeated.",
+    "The most that summaries and facts may cost in a day: total=2000000 (tokens), 'owner=$0.50' (in quotes, for the shell); may be repeated.",
   ),
   spendPrices: options.optionalText(
     "spend-prices",
@@ -41,7 +41,7 @@ export const spendOf = (given: {
       const [, scope, sign, amount] = /^(session|owner|total)=(\$?)(\d+(?:\.\d+)?)$/.exec(one) ?? []
       if (scope === undefined || !(Number(amount) > 0))
         return yield* new UsageError({
-          problem: `--spend ${one}: it is ${caps.join(", ")} with an amount, such as total=2000000 (tokens) or owner=$0.50`,
+          problem: `--spend ${one}: it is ${caps.join(", ")} with an amount, such as total=2000000 (tokens) or 'owner=$0.50', which a shell needs in quotes`,
         })
       const cap = sign === "$" ? { dollars: Number(amount) } : { tokens: Number(amount) }
       found[scope as Memory.SpendScope] = { ...found[scope as Memory.SpendScope], ...cap }
