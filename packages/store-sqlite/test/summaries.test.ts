@@ -1,6 +1,7 @@
 /** The table `summaries` and the view `compressed_summaries`, as other programs read them with SQL. */
 import type { EventLog } from "@memfold/core"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { openDriver, withDriver } from "@memfold/harness/sqlite"
@@ -293,4 +294,29 @@ describe("the view compressed_summaries", () => {
       expect(row).toEqual({ message_ids: JSON.stringify(Array.from({ length }, (_, n) => n)) })
     }
   })
+})
+
+it("the README has each table and view of the file, with its columns", async () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
+  const named = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)
+  const [above = "", below = ""] = readme.split("## The file")
+  const rows = [...below.matchAll(/^\| `(\w+)` +\| .*? +\| (.*) \|$/gm)].map(
+    ([, table = "", columns = ""]) => [table, columns] as const,
+  )
+  const [, summaries = ""] = /^\| column .*\n([\s\S]*?)\n\n/m.exec(above) ?? []
+  const file = newFile()
+  // The feed has its table once somebody reads it.
+  await withLog({ filename: file }, (log) => log.feed!({ limit: 1 }))
+  const found = query(
+    file,
+    "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'",
+  )
+  expect(rows.map(([table]) => table).toSorted()).toEqual(found.map(({ name }) => name).toSorted())
+  for (const [table, columns] of rows) {
+    const own = query(file, `SELECT name FROM pragma_table_xinfo('${table}')`).map(({ name }) => name)
+    if (table === "summaries")
+      expect(named((summaries.match(/^\| .*? +\|/gm) ?? []).join()).toSorted()).toEqual(own.toSorted())
+    else if (columns.trim() !== "see above")
+      expect([table, named(columns).toSorted()]).toEqual([table, own.toSorted()])
+  }
 })
