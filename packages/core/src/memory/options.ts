@@ -4,6 +4,7 @@ import {
   Callable,
   checkedBy,
   duration,
+  exactly,
   fits,
   InvalidOption,
   millisOf,
@@ -73,9 +74,6 @@ const Reranker = Schema.Struct({
 })
 
 const Amount = Schema.Number.pipe(Schema.finite(), Schema.positive())
-/** These fields and no others: another one is a typing mistake. */
-const exactly = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
-  Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error" } })
 /** Some of these fields, at least one of them, and no others. */
 const someOf = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct(fields).pipe(Schema.filter((given) => Object.keys(given).length > 0))
