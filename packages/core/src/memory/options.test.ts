@@ -158,10 +158,9 @@ describe("the options of a memory", () => {
   })
 
   it("are all checked", () => {
-    const { compaction, load, ...others } = valid
+    const { compaction, ...others } = valid
     const names = [
       "compaction",
-      "load",
       "load.appends",
       ...Object.keys(compaction).map((name) => `compaction.${name}`),
     ]
