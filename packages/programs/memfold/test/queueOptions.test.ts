@@ -44,6 +44,11 @@ it.each(queues)("of %s", async (_name, make, url) => {
   }
 })
 
+it.each(["my-schema", "1st", "", "x".repeat(51), 5])("of pg-boss: the schema %j", async (schema) => {
+  const error = await refused(PgBoss.make({ url: "postgres://localhost:1/app", schema } as never))
+  expect([error._tag, error.message]).toEqual(["DispatchError", expect.stringContaining("`schema` must be")])
+})
+
 it("of a worker", async () => {
   // Nothing asks it.
   const queue = {} as Dispatcher.Queue

@@ -6,7 +6,7 @@ export interface Options {
   readonly url: string
   /** The name of the queue; `memfold` by default. Letters, digits, hyphens and underscores. */
   readonly queue?: string
-  /** The schema of pg-boss's tables, which is made if it is missing; `pgboss` by default. */
+  /** The schema of pg-boss's tables, which is made if it is missing; `pgboss` by default. At most 50 letters, digits and underscores. */
   readonly schema?: string
   /** The most connections of this process to the database; 4 by default. */
   readonly connections?: number
@@ -26,16 +26,15 @@ export interface Options {
   readonly pollInterval?: number
 }
 
-const name = [/^[\w-]+$/, "a text of letters, digits, hyphens and underscores"] as const
-
 /** What each option must be, see `Dispatcher.checkOptions`. */
 export const kinds = {
   url: [
     { test: (url: string) => /^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url) },
     "the URL of a database, such as postgres://HOST/DATABASE",
   ],
-  queue: name,
-  schema: name,
+  queue: [/^[\w-]+$/, "a text of letters, digits, hyphens and underscores"],
+  // What pg-boss takes for a schema.
+  schema: [/^(?!\d)\w{1,50}$/, "at most 50 letters, digits and underscores, of which the first is no digit"],
   connections: 1,
   attempts: 1,
   backOff: 0,
