@@ -45,7 +45,7 @@ export const strategyParts = {
   name: option(Schema.String, "a text"),
   when: option(Trigger, "a trigger, such as Trigger.backlog({ messages: 20 })"),
   keep,
-  batchSize: option(having("to"), "a batch amount, such as BatchSize.all"),
+  batchSize: option(having("to"), "a batch size, such as BatchSize.all"),
   summaryMode: option(Schema.Literal("rolling", "blocks", "drop", "none"), "rolling, blocks, drop or none"),
   summarySize: option(
     Schema.Struct({ share, maxTokens: whole }),
