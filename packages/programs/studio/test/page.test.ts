@@ -857,13 +857,17 @@ describe("what can be done", () => {
     const page = await opened(url, "#session=chat-1")
     const dialog = page.getByRole("dialog")
     const button = page.getByRole("button", name("Undo…"))
+    // Until the page knows what it may do, nothing can have the focus there.
+    await expect.poll(() => button.isEnabled()).toBe(true)
     await button.focus()
     await page.keyboard.press("Enter")
     await dialog.waitFor()
     await page.keyboard.press("Escape")
-    await dialog.waitFor({ state: "detached" })
+    // A dialog that is closed has no role any more, and is there until it has told the page.
+    await page.locator("dialog").waitFor({ state: "detached" })
     await button.focus()
     await page.keyboard.press("Enter")
+    await dialog.getByRole("button", name("Take back")).waitFor()
     await dialog.getByRole("button", name("Take back")).focus()
     await page.keyboard.press("Enter")
     await dialog.waitFor({ state: "detached" })
