@@ -4,21 +4,20 @@ import {
   Callable,
   checkedBy,
   duration,
+  durationWithin,
   exactly,
   fits,
   InvalidOption,
-  millisOf,
   nested,
   option,
   wholeFrom,
   wrongIn,
 } from "../options/OptionGroup.js"
-import { strategyParts, Trust } from "../policy/parts.js"
+import { minimumOrigin, strategyParts, Trust } from "../policy/parts.js"
 import type { Strategy } from "../policy/Strategy.js"
 import { longestLease } from "../shell/Leases.js"
 import type { SpendOptions } from "../shell/Spend.js"
 import { chain, type Service as Summarizer } from "../summarize/Summarizer.js"
-import { Origin } from "@memfold/message/Message"
 import { Wording } from "../summary/Wording.js"
 import type { CompactionOptions, Options } from "./MemoryOptions.js"
 
@@ -128,8 +127,8 @@ export const compactionOptions = {
     default: "2 minutes",
   }),
   summarizerRetries: wholeFrom(0, { description: "how often a failed call is repeated", default: 2 }),
-  lease: option(
-    checkedBy((value) => millisOf(value) > 0 && millisOf(value) <= longestLease),
+  lease: durationWithin(
+    (millis) => millis > 0 && millis <= longestLease,
     "a duration of more than 0 and at most an hour, since it is renewed while a compaction works",
     {
       description:
@@ -148,7 +147,7 @@ export const memoryOptions = {
     description: "`separate`: summaries keep what tools, documents and pages said apart from what was said",
     default: "together",
   }),
-  minimumOrigin: option(Origin, `one of ${Origin.literals.join(", ")}`),
+  minimumOrigin,
   compaction: nested(compactionOptions, 'an object like { mode: "inline" }'),
   budget: option(
     exactly({ tokens: Schema.Number.pipe(Schema.positive()), timeout: Schema.optional(duration()) }),

@@ -4,15 +4,7 @@
  */
 import { Duration, Effect, Schedule, type Schema, type Scope } from "effect"
 import type { CompactionOutcome } from "../shell/CompactionOutcome.js"
-import {
-  Callable,
-  checkedBy,
-  duration,
-  millisOf,
-  numberOf,
-  option,
-  problemIn,
-} from "../options/OptionGroup.js"
+import { Callable, duration, durationWithin, numberOf, problemIn } from "../options/OptionGroup.js"
 import { DispatchError, type Look, LookFailed, type Queue } from "@memfold/log/Dispatcher"
 import { isGivenUp } from "../shell/dispatch.js"
 import type { Service as Memory } from "./MemoryService.js"
@@ -37,10 +29,7 @@ export interface WorkerOptions {
 const workerOptions = {
   concurrency: numberOf({ from: 1, to: 1_000_000 }),
   shutdown: duration(),
-  sweepEvery: option(
-    checkedBy<Duration.DurationInput>((given) => millisOf(given) > 0),
-    'a duration of more than 0, such as "5 minutes"',
-  ),
+  sweepEvery: durationWithin((millis) => millis > 0, 'a duration of more than 0, such as "5 minutes"'),
   onOutcomes: Callable,
 } satisfies Record<keyof WorkerOptions, Schema.Schema.AnyNoContext>
 

@@ -2,7 +2,7 @@
  * Options, each said once: the title of its schema is what a value must be, in words, the description what the option is for, and the
  * default what it is when it is left out. The check, its error, the defaults and the tables of the documents come from that.
  */
-import { Duration, Option, Predicate, Schema, SchemaAST } from "effect"
+import { Duration, Layer, Option, Predicate, Schema, SchemaAST } from "effect"
 import { closest, didYouMean } from "./closest.js"
 
 export { closest, didYouMean } from "./closest.js"
@@ -61,6 +61,10 @@ export const Callable = checkedBy<(...given: ReadonlyArray<never>) => unknown>(
 export const exactly = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error" } })
 
+/** A value that a schema allows, or a layer of the application. */
+export const orLayer = <A>(schema: Schema.Schema<A>): Schema.Schema<A | Layer.Layer<never>> =>
+  Schema.Union(schema, checkedBy<Layer.Layer<never>>(Layer.isLayer))
+
 const unitId = Symbol.for("memfold/OptionGroup/unit")
 
 /** A whole number between bounds, of a unit. */
@@ -115,12 +119,28 @@ export const millisOf = (value: unknown): number =>
     ? Number.NaN
     : Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
 
-/** A duration: text such as `"30 seconds"`, or a number of milliseconds. */
-export const duration = (
-  said: { readonly description?: string; readonly default?: Duration.DurationInput } = {},
+/** What is said of a duration. */
+export interface SaidOfDuration {
+  readonly description?: string
+  readonly default?: Duration.DurationInput
+}
+
+/** A duration within bounds, in milliseconds; `must` says them. */
+export const durationWithin = (
+  isWithin: (millis: number) => boolean,
+  must: string,
+  said: SaidOfDuration = {},
 ): Schema.Schema<Duration.DurationInput> =>
   option(
-    checkedBy<Duration.DurationInput>((value) => millisOf(value) >= 0),
+    checkedBy<Duration.DurationInput>((value) => isWithin(millisOf(value))),
+    must,
+    said,
+  )
+
+/** A duration: text such as `"30 seconds"`, or a number of milliseconds. */
+export const duration = (said: SaidOfDuration = {}): Schema.Schema<Duration.DurationInput> =>
+  durationWithin(
+    (millis) => millis >= 0,
     'a duration, such as "30 seconds" or a number of milliseconds',
     said,
   )
@@ -178,6 +198,17 @@ export const problemIn = (group: OptionGroup, given: object, prefix = ""): Inval
   unknownIn(group, given, prefix) ?? wrongIn(group, given, prefix)
 
 /**
+ * Throws for the first name that is no option of a group, or else for the first option whose value is not allowed.
+ *
+ * @param prefix - what names begin with
+ * @throws InvalidOption
+ */
+export const check = (group: OptionGroup, given: object, prefix = ""): void => {
+  const wrong = problemIn(group, given, prefix)
+  if (wrong !== null) throw wrong
+}
+
+/**
  * Throws for an argument that a function cannot take.
  *
  * @param callee - the function, as programs name it
@@ -187,8 +218,7 @@ export const problemIn = (group: OptionGroup, given: object, prefix = ""): Inval
  */
 export const checkArguments = (callee: string, group: OptionGroup, given: object): void => {
   const all = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null]))
-  const wrong = problemIn(group, all, `${callee}.`)
-  if (wrong !== null) throw wrong
+  check(group, all, `${callee}.`)
 }
 
 /** The options, with the defaults of those that are left out. All options of the group have one. */

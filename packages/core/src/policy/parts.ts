@@ -36,6 +36,9 @@ export const splitting = option(
 /** What summaries do with material. */
 export const Trust = Schema.Literal("together", "separate")
 
+/** The least trusted words that contexts show. */
+export const minimumOrigin = option(Origin, `one of ${Origin.literals.join(", ")}`)
+
 const whole = wholeFrom(1)
 const share = Schema.Number.pipe(Schema.greaterThan(0), Schema.lessThanOrEqualTo(0.9))
 const names = Schema.Array(Schema.String)
@@ -87,7 +90,7 @@ export const strategyParts = {
       maxMessages: whole,
       factsInFront: option(Schema.Boolean, "true or false"),
       trust: option(Trust, "together or separate"),
-      minimumOrigin: option(Origin, `one of ${Origin.literals.join(", ")}`),
+      minimumOrigin,
     },
     "an object like { maxMessages: 40 }",
   ),

@@ -32,7 +32,7 @@ export interface GuardOptions {
   readonly found?: "redact" | "refuse"
 }
 
-const { Callable, option, problemIn } = OptionGroup
+const { Callable, check, option } = OptionGroup
 
 const guardOptions = {
   kinds: option(Schema.Array(Schema.Literal(...guardKinds)), `some of ${guardKinds.join(", ")}`),
@@ -42,10 +42,9 @@ const guardOptions = {
 } satisfies Record<keyof GuardOptions, Schema.Schema.AnyNoContext>
 
 const checkOptions = (options: unknown): void => {
-  const wrong = Predicate.isRecord(options)
-    ? problemIn(guardOptions, options)
-    : new Memory.InvalidOption({ option: "options", allowed: 'an object like { found: "refuse" }' })
-  if (wrong !== null) throw wrong
+  if (!Predicate.isRecord(options))
+    throw new Memory.InvalidOption({ option: "options", allowed: 'an object like { found: "refuse" }' })
+  check(guardOptions, options)
 }
 
 /** A mark of an earlier redaction, by this guard or by `redact`: there is nothing left to find. */

@@ -93,7 +93,7 @@ const standardOf = <Output>(schema: AnySchema<Output>): StandardSchema<unknown, 
     ? schema["~standard"]
     : Schema.standardSchemaV1(schema as Schema.Schema<Output, unknown>)["~standard"]
 
-const { checkedBy, option } = OptionGroup
+const { check, checkedBy, option } = OptionGroup
 
 const factOptions = {
   schema: option(
@@ -130,8 +130,7 @@ const factOptions = {
 export const of = <Output, const Single extends boolean = false>(
   options: FactOptions<Output> & { readonly single?: Single },
 ): Declaration<Output, Single> => {
-  const wrong = OptionGroup.problemIn(factOptions, { ...options, schema: options?.schema ?? null })
-  if (wrong !== null) throw wrong
+  check(factOptions, { ...options, schema: options?.schema ?? null })
   const { validate } = standardOf(options.schema)
   return {
     single: (options.single ?? false) as Single,

@@ -2,12 +2,13 @@
 import { type GivenSummarizer, storeForms, type StoreUrl, type StrategyName } from "@memfold/catalog"
 import { type EventLog, type Guard, Memory, OptionGroup } from "@memfold/core"
 import * as Layers from "@memfold/layers"
-import { type Duration, Layer, Predicate, Schema } from "effect"
+import { type Duration, type Layer, Predicate, Schema } from "effect"
 import type { ToolHandler } from "./mcp.js"
 import type { Site } from "./site.js"
 import type { StoredToken } from "./tokens.js"
 
-const { Callable, checkedBy, duration, millisOf, nested, numberOf, option, problemIn } = OptionGroup
+const { Callable, checkedBy, duration, durationWithin, nested, numberOf, option, orLayer, problemIn } =
+  OptionGroup
 
 /** An option of the service has a value that is not allowed; the `cause` is the `InvalidOption`, where one option alone is wrong. */
 export class ServeError extends Error {
@@ -142,10 +143,7 @@ const Bool = option(Schema.Boolean, "true or false")
 
 /** The options, and what each must be. Any other name is a typing mistake. */
 export const serveOptions = {
-  store: option(
-    Schema.Union(Schema.String, checkedBy<Layer.Layer<never>>(Layer.isLayer)),
-    `${storeForms.join(", ")}, or a layer`,
-  ),
+  store: option(orLayer(Schema.String), `${storeForms.join(", ")}, or a layer`),
   port: numberOf({ from: 0, to: 65_535 }),
   host: option(Schema.String, "an address of this machine, such as 127.0.0.1"),
   allowedHosts: option(Texts, "a list of names"),
@@ -175,8 +173,8 @@ export const serveOptions = {
     ),
     "an address, such as https://api.openai.com, or an object like { openai, anthropic }",
   ),
-  upstreamTimeout: option(
-    checkedBy<Duration.DurationInput>((value) => millisOf(value) >= 1),
+  upstreamTimeout: durationWithin(
+    (millis) => millis >= 1,
     'a time of a millisecond or more, such as "30 seconds"',
   ),
   summaryModel: option(Schema.String, "the name of a model"),

@@ -20,7 +20,7 @@ const trust = 60_000
 const mostKnown = 10_000
 
 const { markedBy, markOf } = EventLog
-const { Callable, checkedBy, fits, option } = OptionGroup
+const { Callable, checkedBy, fits, option, orLayer } = OptionGroup
 
 /**
  * The log of a store with an archive behind it. Every operation on an archived session brings it back first; of a session whose old part
@@ -120,10 +120,7 @@ export const behind = (store: EventLog.Service, archive: Archive): Effect.Effect
 
 /** What is given to {@link withArchive}. */
 const checked = {
-  store: option(
-    Schema.Union(Schema.String, checkedBy<Layer.Layer<never>>(Layer.isLayer)),
-    "the URL of a store, or a layer",
-  ),
+  store: option(orLayer(Schema.String), "the URL of a store, or a layer"),
   archive: option(
     Schema.Union(
       Schema.String,

@@ -2,16 +2,13 @@
 import { OptionGroup } from "@memfold/core"
 import { Layer, Schema } from "effect"
 
-const { Callable, checkedBy, option, problemIn } = OptionGroup
+const { Callable, option, orLayer, problemIn } = OptionGroup
 
 const Text = Schema.String.pipe(Schema.filter((given) => given.trim() !== ""))
 
 /** A shard that is more than the URL of its store. */
 const shardOptions = {
-  store: option(
-    Schema.Union(Schema.String, checkedBy<Layer.Layer<never>>(Layer.isLayer)),
-    "the URL of a store, or a layer",
-  ),
+  store: option(orLayer(Schema.String), "the URL of a store, or a layer"),
   region: option(Text, "the name of a region"),
   leaving: option(Schema.Boolean, "true or false"),
 }
@@ -52,9 +49,8 @@ export const checkOptions = (given: object): void => {
   const options = { shards: null, ...given }
   const wrong =
     problemIn(shardedOptions, options) ??
-    Object.entries(options.shards ?? {}).reduce(
-      (found: OptionGroup.InvalidOption | null, [name, shard]) => found ?? problemOf(name, shard),
-      null,
-    )
-  if (wrong !== null) throw wrong
+    Object.entries(options.shards ?? {})
+      .map(([name, shard]) => problemOf(name, shard))
+      .find((problem) => problem !== null)
+  if (wrong !== undefined) throw wrong
 }

@@ -142,8 +142,7 @@ const tagOf = (error: unknown): string => {
  * ```
  */
 export const modelExtractor = (options: ModelOptions): Extractor => {
-  const wrong = OptionGroup.problemIn(modelOptions, { ...options, ask: options?.ask ?? null })
-  if (wrong !== null) throw wrong
+  OptionGroup.check(modelOptions, { ...options, ask: options?.ask ?? null })
   const { ask, instructions, name = "model", version, maxCharacters = 60_000 } = options
   if (!Number.isSafeInteger(maxCharacters) || maxCharacters < 1_000) {
     throw new RangeError("maxCharacters has to be a whole number, 1,000 or more")

@@ -1,7 +1,7 @@
 /** Checks the options of `createMemory` and turns them into what the engine takes. */
 import { type Hooks, Memory, OptionGroup, type Strategy, Wording } from "@memfold/core"
 import * as Layers from "@memfold/layers"
-import { Effect, Either, identity, Layer, Predicate, Schema } from "effect"
+import { Effect, Either, identity, Predicate, Schema } from "effect"
 import {
   codecs,
   type FormatOptions,
@@ -57,11 +57,7 @@ export const strategyOf = (
   throw new InvalidOption({ option: "settings", allowed: "left out, or the strategy given by its name" })
 }
 
-const { checkedBy, nested, option, unknownIn, wrongIn } = OptionGroup
-
-/** A value of another kind than those that a schema allows, or a layer of the application. */
-const orLayer = <A>(schema: Schema.Schema<A>) =>
-  Schema.Union(schema, checkedBy<Layer.Layer<never>>(Layer.isLayer))
+const { checkedBy, nested, option, orLayer, unknownIn, wrongIn } = OptionGroup
 
 const Named = Schema.Union(Schema.String, Memory.memoryOptions.strategy)
 const namedStrategy = option(Named, "a strategy, or the name of one")
